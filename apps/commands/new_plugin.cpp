@@ -145,8 +145,8 @@ int make_plugin(const Context& context, const NewPluginArguments& arguments) {
     fs::remove_all(folder, error);  // the next attempt needs the folder's name
     throw;
   }
-  note("wrote a plugin that builds{} and passes the conformance suite to {}; next steps:\n",
-       arguments.cuda ? " with nvcc" : "", folder.string());
+  note("wrote {}: a plugin that builds{} and passes the conformance suite; next steps:\n",
+       folder.string(), arguments.cuda ? " with nvcc" : "");
   print_text("{}",
              tree.empty() ? steps_out_of_tree(folder, lloyd) : steps_in_tree(tree, arguments.name));
   return kDone;

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <lloyd/error.hpp>
@@ -21,6 +24,7 @@
 #include "supervision/interrupt.hpp"
 #include "text/whole_number.hpp"
 #include "verify/conformance_json.hpp"
+#include "verify/failure_groups.hpp"
 #include "verify/plugin_trial.hpp"
 
 namespace lloyd::apps {
@@ -28,8 +32,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// A plugin that hangs may hang in every case.
+constexpr int kMaxTimeouts = 3;
+
 struct VerifyArguments {
   std::filesystem::path file;
+  std::vector<std::string> cases;
   conformance::Options options;
   std::int64_t timeout = 120;  // seconds for each case; enough for a sanitizer on a slow machine
   bool json = false;
@@ -65,15 +73,37 @@ void print_outcome(conformance::Outcome outcome) {
   }
 }
 
-void print_result(const conformance::Result& result) {
+// Prints a result; a failure that has been printed before refers to the first one.
+void print_result(const conformance::Result& result, FailureGroups& failures) {
   print_outcome(result.outcome);
   print_text("{}", result.name);
-  if (!result.message.empty()) print_text(": {}", result.message);
+  const std::string* like = nullptr;
+  if (result.outcome == conformance::Outcome::failed) {
+    const FailureGroups::Group& group = failures.add(result);
+    if (group.names.size() > 1) like = &group.names.front();
+  }
+  if (like != nullptr) {
+    print_text(": like {}", *like);
+  } else if (!result.message.empty()) {
+    print_text(": {}", result.message);
+  }
   print_text("\n");
   flush_results();  // show finished cases now: the next may take long
 }
 
-void print_summary(const Subject& subject, const conformance::Report& report) {
+void print_failures(const FailureGroups& failures) {
+  print_text("\nfailed:\n");
+  for (const FailureGroups::Group& group : failures.groups()) {
+    print_text("  {}{}\n{}",
+               group.names.size() > 1 ? fmt::format("{} times: ", group.names.size()) : "",
+               group.message, list_names(group.names));
+  }
+  print_text("\n");
+}
+
+void print_summary(const Subject& subject, const conformance::Report& report,
+                   const FailureGroups& failures) {
+  if (report.failed > 0 && report.results.size() > 1) print_failures(failures);
   if (!report.unavailable.empty()) {
     print_text("{}: nothing was verified: the backend is unavailable: {}\n", subject.backend,
                report.unavailable);
@@ -88,12 +118,14 @@ void print_summary(const Subject& subject, const conformance::Report& report) {
   }
 }
 
-Json report_json(const Subject& subject, const conformance::Report& report) {
+Json report_json(const Subject& subject, const conformance::Report& report,
+                 const std::string& stopped) {
   Json json = {{"file", subject.file.string()}, {"backend", subject.backend},
                {"version", subject.version},    {"verified", report.verified()},
                {"passed", report.passed},       {"failed", report.failed},
                {"skipped", report.skipped}};
   if (interrupted()) json["interrupted"] = true;
+  if (!stopped.empty()) json["stopped"] = stopped;
   if (!report.unavailable.empty()) json["unavailable"] = report.unavailable;
   json["results"] = Json::array();
   for (const conformance::Result& result : report.results) {
@@ -102,8 +134,9 @@ Json report_json(const Subject& subject, const conformance::Report& report) {
   return json;
 }
 
+// Runs the cases. `stopped` is set to a sentence if it ends early because cases hang.
 conformance::Report run_trial(const Subject& subject, const VerifyArguments& arguments,
-                              const conformance::Reporter& reporter) {
+                              const conformance::Reporter& reporter, std::string& stopped) {
   conformance::Report report;
   const auto fail = [&](const char* name, const std::string& message) {
     if (message.empty()) return;
@@ -124,7 +157,16 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
   StageLine line;
   report = conformance::run_plan(
       trial.plan(),
-      [&](std::size_t index) {
+      [&](std::size_t index) -> std::optional<conformance::Result> {
+        const std::int64_t rest = std::ssize(trial.plan().cases) - static_cast<std::int64_t>(index);
+        if (trial.timeouts() >= kMaxTimeouts) {
+          stopped = fmt::format(
+              "{} cases took longer than {} s each, so the remaining {} were not run; --timeout "
+              "sets "
+              "the limit, --case selects cases",
+              trial.timeouts(), arguments.timeout, rest);
+          return std::nullopt;
+        }
         line.update("verifying", static_cast<std::int64_t>(index), std::ssize(trial.plan().cases));
         auto result = trial.run(index);
         line.clear();  // the result may be printed to the same terminal
@@ -138,13 +180,19 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
 int verify(const VerifyArguments& arguments) {
   const Subject subject = read_subject(arguments.file);
   install_interrupt_handler();
-  const conformance::Report report =
-      run_trial(subject, arguments, arguments.json ? conformance::Reporter() : print_result);
-  if (arguments.json) {
-    print_json(report_json(subject, report));
-  } else {
-    print_summary(subject, report);
+  FailureGroups failures;
+  conformance::Reporter reporter;
+  if (!arguments.json) {
+    reporter = [&](const conformance::Result& result) { print_result(result, failures); };
   }
+  std::string stopped;
+  const conformance::Report report = run_trial(subject, arguments, reporter, stopped);
+  if (arguments.json) {
+    print_json(report_json(subject, report, stopped));
+  } else {
+    print_summary(subject, report, failures);
+  }
+  if (!stopped.empty()) note("lloyd: {}\n", stopped);
   if (interrupted()) return kInterrupted;
   const bool excused =
       !report.unavailable.empty() && report.failed == 0 && !arguments.options.require_available;
@@ -157,18 +205,25 @@ void add_verify_command(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("verify", "Run the conformance suite on a plugin");
   auto arguments = std::make_shared<VerifyArguments>();
   command->add_option("FILE", arguments->file, "The plugin, a shared library")->required();
-  command->add_option("--case", arguments->options.glob,
-                      "Run only the cases that match this pattern of '*' and '?', e.g. 'empty/*'");
+  command->add_option("--case", arguments->cases,
+                      "Run only the cases that match this pattern of '*' and '?', e.g. 'empty/*'; "
+                      "repeatable");
   command
-      ->add_option("--timeout", arguments->timeout,
-                   "Time limit, in seconds, of each case and of loading the plugin")
+      ->add_option(
+          "--timeout", arguments->timeout,
+          "Time limit, in seconds, of each case and of loading the plugin; after three cases "
+          "that exceed it, the rest is not run")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command->add_flag("--require-available", arguments->options.require_available,
                     "Fail if the backend is unavailable on this machine");
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->callback(
-      [&context, arguments] { context.action = [arguments] { return verify(*arguments); }; });
+  command->callback([&context, arguments] {
+    if (!arguments->cases.empty()) {
+      arguments->options.glob = fmt::format("{}", fmt::join(arguments->cases, ","));
+    }
+    context.action = [arguments] { return verify(*arguments); };
+  });
 }
 
 }  // namespace lloyd::apps

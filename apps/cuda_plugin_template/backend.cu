@@ -139,7 +139,15 @@ class CudaStep : public lloyd::StepBase {
   // Lists the devices. Called after the plugin is loaded, before any session is opened.
   static lloyd::Status probe(lloyd::DeviceList* devices) {
     int count = 0;
-    check(cudaGetDeviceCount(&count), "counting the devices");
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver) {  // also the answer where there is no driver
+      cudaGetLastError();
+      return lloyd::Status::error(
+          lloyd::StatusCode::unavailable,
+          "no CUDA device can be used: the NVIDIA driver is missing, or older than this plugin's "
+          "CUDA runtime needs");
+    }
+    check(error, "counting the devices");
     if (count == 0) {
       return lloyd::Status::error(lloyd::StatusCode::unavailable, "there is no CUDA device");
     }

@@ -1,5 +1,6 @@
 // Clusters samples that are held by std::span, Eigen or std::mdspan. Eigen and std::mdspan (C++23)
 // are left out where they are missing.
+#include <cstdint>
 #include <cstdio>
 #include <span>
 #include <vector>
@@ -13,8 +14,8 @@
 #include <mdspan>
 #endif
 
-lloyd::Fit fit_span(std::span<const float> values, std::size_t features, std::int64_t k) {
-  return lloyd::kmeans(values.data(), values.size() / features, features, k);
+lloyd::Fit fit_span(std::span<const float> values, std::int64_t features, std::int64_t k) {
+  return lloyd::kmeans(values.data(), std::ssize(values) / features, features, k);
 }
 
 #ifdef EIGEN_WORLD_VERSION

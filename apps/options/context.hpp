@@ -16,6 +16,17 @@
 
 namespace lloyd::apps {
 
+/// False if a folder can be read and has no file with the name of a plugin.
+inline bool has_plugin_file(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("lloyd_") && name.ends_with(".so")) return true;
+  }
+  return static_cast<bool>(error);
+}
+
 /// Filled by the command line's parser; `action` is run after it.
 struct Context {
   std::vector<std::filesystem::path> plugin_folders;       ///< --plugin-dir
@@ -24,12 +35,17 @@ struct Context {
 
   std::chrono::seconds plugin_limit() const { return std::chrono::seconds(plugin_timeout); }
   /// Registry that loads plugins in separate processes. `plugins` must outlive it. Notes the
-  /// ignored entries of LLOYD_PLUGIN_PATH on standard error. Throws Error if this program's folder
-  /// is unknown, in which plugins are searched.
+  /// ignored entries of LLOYD_PLUGIN_PATH and folders without plugins on standard error. Throws
+  /// Error if this program's folder is unknown, in which plugins are searched.
   Registry registry(isolated::IsolatedPlugins& plugins) const {
     program_file();
     for (const std::string& entry : Registry::ignored_entries()) {
       note("lloyd: LLOYD_PLUGIN_PATH: '{}' is ignored; write the folder's full path\n", entry);
+    }
+    for (const std::filesystem::path& folder : plugin_folders) {
+      if (has_plugin_file(folder)) continue;
+      note("lloyd: --plugin-dir: {} has no file lloyd_NAME.so; its subfolders are not searched\n",
+           folder.string());
     }
     return Registry(Registry::default_folders(plugin_folders), plugins.loader());
   }

@@ -98,6 +98,7 @@ std::string PluginTrial::lost(Event event) {
       }
       return fmt::format("the plugin ended the process: {}", child->end().text());
     case Event::timed_out:
+      ++timeouts_;
       return fmt::format("it took longer than {} s", limit_.count());
     case Event::stopped:
       break;

@@ -30,6 +30,8 @@ class PluginTrial {
   const conformance::Plan& plan() const { return plan_; }
   /// Runs a case; indices must ascend. No value if the run was stopped.
   std::optional<conformance::Result> run(std::size_t index);
+  /// Number of cases so far that exceeded the time limit.
+  int timeouts() const { return timeouts_; }
   /// Waits for the release of the backend and the end of the process. Empty on success or if there
   /// is no process; else one sentence.
   std::string finish();
@@ -46,6 +48,7 @@ class PluginTrial {
   std::chrono::seconds limit_;
   std::function<bool()> stop_;
   conformance::Plan plan_;
+  int timeouts_ = 0;
   std::unique_ptr<ChildProcess> child_;
 };
 

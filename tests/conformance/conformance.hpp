@@ -30,8 +30,8 @@ struct Result {
 using Reporter = std::function<void(const Result&)>;
 
 struct Options {
-  /// Cases to run, with the wildcards '*' and '?'. Matched against the case's name ("empty/*") and
-  /// the name of a result ("*/float64").
+  /// Cases to run, with the wildcards '*' and '?'; several patterns are separated by ','. Matched
+  /// against the case's name ("empty/*") and the name of a result ("*/float64").
   std::string glob = "*";
   /// If true, an unavailable backend fails; otherwise it is skipped.
   bool require_available = false;

@@ -2,6 +2,7 @@
 #include <fnmatch.h>
 
 #include <chrono>
+#include <sstream>
 
 #include <lloyd/process_state.hpp>
 
@@ -19,6 +20,7 @@ std::vector<Case> all_cases() {
   add_edge_cases(cases);
   add_layout_cases(cases);
   add_range_cases(cases);
+  add_bisector_cases(cases);
   add_empty_cluster_cases(cases);
   add_stop_cases(cases);
   add_observer_cases(cases);
@@ -71,8 +73,13 @@ std::string result_name(const char* name, const Context& context) {
                      changes.empty() ? "" : "/", changes);
 }
 
-bool matches(const std::string& glob, const std::string& name) {
-  return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+// `globs` are separated by ','.
+bool matches(const std::string& globs, const std::string& name) {
+  std::istringstream rest(globs);
+  for (std::string glob; std::getline(rest, glob, ',');) {
+    if (fnmatch(glob.c_str(), name.c_str(), 0) == 0) return true;
+  }
+  return false;
 }
 
 void put_back(const ProcessState& before) {

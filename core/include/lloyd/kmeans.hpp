@@ -16,13 +16,16 @@ struct KMeansOptions {
   FitOptions fit = {};         ///< `clusters` is ignored: k is an argument of kmeans()
   BackendChoice backend = {};  ///< default: the available backend with the highest preference
   /// Called after each iteration, in order, on the calling thread; returning false cancels the fit.
-  /// `fit.observe` selects more than the default kObserveIterations. Must not throw.
+  /// `fit.observe` selects more than the default kObserveIterations. Iterations are counted from 1
+  /// in each restart. Must not throw.
   std::function<bool(const IterationRecord& record)> on_iteration = {};
   /// Polled during seeding and within iterations; returning true cancels the fit. May be called
   /// from any thread. Must not throw.
   StopFunction stop = {};
   /// Rows per block, if the data set is not in memory; see BackendSession.
   std::int64_t block_rows = 65536;
+  /// Receives the progress of seeding and of the check of the result; see StageFunction.
+  StageFunction on_stage = {};
 };
 
 /// Clusters n x d float32 samples, row-major without gaps, into k clusters: seeds, fits, checks the

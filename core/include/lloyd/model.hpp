@@ -47,8 +47,8 @@ struct Model {
 
   /// The labels of n x d float32 samples, row-major without gaps: for each the index of its nearest
   /// centroid, to the accuracy of the backend. Samples are in host memory and only read. Throws
-  /// InputError for n < 1 and for values that are not finite, what load_backend() throws, and
-  /// BackendError for an error of the backend.
+  /// InputError for n < 1, for values that are not finite and for a model without centroids, what
+  /// load_backend() throws, and BackendError for an error of the backend.
   std::vector<std::int32_t> predict(const float* values, std::int64_t n,
                                     const BackendChoice& choice = {}) const;
   /// The same for float64 samples.
@@ -60,7 +60,8 @@ struct Model {
 
   /// Writes the model to a file; its extension should be .json. An existing file is replaced only
   /// once the new one is complete. Feature names that are not UTF-8 are written as if they were
-  /// Latin-1. Throws Error if the file cannot be written.
+  /// Latin-1. Throws InputError, and leaves the file, if the model has no centroids, as after a fit
+  /// that was cancelled during seeding; Error if the file cannot be written.
   void save(const std::filesystem::path& file) const;
 
   /// Reads a file that save() or `lloyd fit` wrote, with this or an earlier version. Throws

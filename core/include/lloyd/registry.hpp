@@ -102,8 +102,10 @@ struct PluginLoader {
 class Registry {
  public:
   /// Finds the files `lloyd_*.so` in each existing folder, in this order. A file that is found
-  /// twice counts once. A refused file lloyd_NAME.so hides the backend NAME of later folders. A
-  /// folder that cannot be read is listed in refused().
+  /// twice counts once. A plugin hides those of the same name in later folders, which are listed in
+  /// refused(); a refused file lloyd_NAME.so hides the backend NAME of later folders. Plugins of
+  /// the same name in one folder are all refused. A folder that cannot be read is listed in
+  /// refused().
   explicit Registry(const std::vector<std::filesystem::path>& folders, PluginLoader loader = {});
 
   /// The search path: the explicit folders, then those of LLOYD_PLUGIN_PATH (absolute paths,
@@ -117,18 +119,18 @@ class Registry {
   static std::vector<std::string> ignored_entries();
 
   /// The names of all plugins that were found, sorted. Does not load any plugin. A name that two
-  /// plugins claim is left out.
+  /// plugins of a folder claim is left out.
   std::vector<std::string> names() const;
   /// True if some plugin has this name.
   bool contains(std::string_view name) const;
   /// Loads the named backend. Throws InputError if there is none (with the most similar name), if
-  /// two plugins claim the name, or if the plugin is refused.
+  /// two plugins of a folder claim the name, or if the plugin is refused.
   std::shared_ptr<const LoadedBackend> load(std::string_view name);
   /// Loads all plugins and returns those that load. The others are added to refused().
   std::vector<std::shared_ptr<const LoadedBackend>> load_all();
   /// The available backend with the highest preference. Throws InputError if there is none.
   std::shared_ptr<const LoadedBackend> preferred();
-  /// The files that were refused so far, with reasons.
+  /// The files that were refused so far, or hidden by another plugin, with reasons.
   const std::vector<RefusedPlugin>& refused() const { return refused_; }
 
  private:

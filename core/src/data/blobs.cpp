@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 #include <lloyd/random.hpp>
 
 #include "data/rows/read_all.hpp"
@@ -75,6 +76,7 @@ class BlobsRows : public RowSource {
   DType dtype() const override { return spec_.dtype; }
 
   void read(RowRange rows, void* values) const override {
+    const FloatEnvironment environment;
     // Not before: who writes the rows looks first whether there is space for them.
     std::call_once(centres_drawn_, [this] { centres_ = draw_centres(spec_); });
     if (spec_.dtype == DType::float32) {

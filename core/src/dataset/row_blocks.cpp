@@ -4,10 +4,20 @@
 #include <future>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
 namespace lloyd {
 
 RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
-    : source_(source), block_rows_(std::clamp<std::int64_t>(block_rows, 1, source.samples())) {
+    : source_(source), block_rows_(std::min(block_rows, source.samples())) {
+  if (block_rows < 1) {
+    throw InputError(
+        fmt::format("{}: block_rows is {}; data that is not in memory is read in blocks "
+                    "of at least 1 row",
+                    source.name(), block_rows));
+  }
   const std::int64_t bytes = block_rows_ * source.features() * size_of(source.dtype());
   buffers_[0] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
   if (block_rows_ == source.samples()) return;

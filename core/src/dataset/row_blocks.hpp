@@ -13,7 +13,7 @@ namespace lloyd {
 class RowBlocks {
  public:
   /// Holds two blocks of `block_rows` rows (>= 1), or one of all rows if the source has no more.
-  /// `source` must outlive this object.
+  /// `source` must outlive this object. Throws InputError for block_rows < 1.
   RowBlocks(const RowSource& source, std::int64_t block_rows);
 
   /// Calls `body` for blocks that cover `rows` in ascending order, while a second thread reads the

@@ -121,6 +121,7 @@ LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroid
 }
 
 double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+  const FloatEnvironment environment;
   if (a.size() != b.size()) {
     throw InputError(
         fmt::format("labellings of {} and of {} samples cannot be compared", a.size(), b.size()));

@@ -12,6 +12,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/status_text.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
@@ -147,9 +148,8 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
 
 void check_options(const FitOptions& options, const Dataset& dataset) {
   if (options.clusters < 1 || options.clusters > dataset.samples()) {
-    throw InputError(fmt::format("clusters is {}, but {} has {} samples; it must be 1 to {}",
-                                 options.clusters, dataset.name(), dataset.samples(),
-                                 dataset.samples()));
+    throw InputError(fmt::format("clusters is {}; it must be 1 to {}, the number of samples in {}",
+                                 options.clusters, dataset.samples(), dataset.name()));
   }
   check_clusters(options.clusters, dataset.features());
   const auto varies = [](const FeatureStatistics& feature) {
@@ -177,6 +177,7 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
 }
 
 FitSpec make_spec(const FitOptions& options, double mean_variance) {
+  const FloatEnvironment environment;
   FitSpec spec;
   spec.clusters = options.clusters;
   spec.max_iterations = options.max_iterations;
@@ -243,6 +244,7 @@ BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, con
       dataset_(dataset),
       parameters_(parameters),
       statistics_(dataset.statistics()) {
+  const FloatEnvironment environment;
   check_available(*backend_);
   const DatasetView view = dataset.view();
   const std::string missing = missing_capability(*backend_, view.required_capabilities);
@@ -268,6 +270,7 @@ BackendSession::~BackendSession() {
 
 Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
                              const FitOptions& options, Observer* observer) {
+  const FloatEnvironment environment;
   check_fit(*backend_, dataset_, parameters_, options);
   check_centroids(initial_centroids, options.clusters, dataset_);
   Fit fit;
@@ -330,6 +333,7 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
                                   std::vector<std::int32_t>& labels,
                                   std::vector<std::int64_t>& counts,
                                   std::vector<double>* squared_distances, Observer* observer) {
+  const FloatEnvironment environment;
   check_clusters(clusters, dataset_.features());
   check_centroids(centroids, clusters, dataset_);
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
@@ -387,6 +391,7 @@ void BackendSession::check_inputs() const {
 ResultCheck BackendSession::check(const std::vector<double>& centroids,
                                   const std::vector<std::int32_t>& labels, double inertia,
                                   const ProgressFunction& progress) {
+  const FloatEnvironment environment;
   check_inputs();
   const std::int64_t n = dataset_.samples();
   const auto for_each_block = [&](const auto& body) {
@@ -418,6 +423,7 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
 
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
         const StageFunction& on_stage, const StartFunction& given_start) {
+  const FloatEnvironment environment;
   check_options(options, session.dataset());
   const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
   const auto stage = [&on_stage](const char* name) {

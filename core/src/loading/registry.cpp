@@ -113,6 +113,7 @@ Registry::Registry(const std::vector<fs::path>& folders, PluginLoader loader)
   std::set<fs::path> seen;
   std::set<std::string> refused_names;
   for (const fs::path& folder : folders) {
+    std::map<std::string, std::vector<fs::path>> found_here;
     std::error_code unreadable;
     const std::vector<fs::path> files = plugin_files(folder, unreadable);
     if (unreadable && unreadable != std::errc::no_such_file_or_directory) {
@@ -126,12 +127,23 @@ Registry::Registry(const std::vector<fs::path>& folders, PluginLoader loader)
       try {
         const PluginHeader header = read_plugin_header(file);
         // A refused file must not be replaced silently by another file from a later folder.
-        if (!refused_names.contains(header.name)) found_[header.name].push_back(file);
+        if (refused_names.contains(header.name)) continue;
+        const auto earlier = found_.find(header.name);
+        if (earlier == found_.end()) {
+          found_here[header.name].push_back(file);
+        } else {
+          refused_.push_back(
+              {file, fmt::format("{}: not used: {}, in a folder that is searched first, is also a "
+                                 "plugin named '{}'",
+                                 file.string(), earlier->second.front().string(), header.name)});
+        }
       } catch (const InputError& refusal) {
         refused_.push_back({file, refusal.what()});
-        if (!found_.contains(named_backend(file))) refused_names.insert(named_backend(file));
+        const std::string name = named_backend(file);
+        if (!found_.contains(name) && !found_here.contains(name)) refused_names.insert(name);
       }
     }
+    found_.merge(found_here);
   }
   for (const auto& [name, files] : found_) {
     if (files.size() < 2) continue;

@@ -13,6 +13,8 @@
 #include <lloyd/internal/json_fields.hpp>
 #include <lloyd/internal/json_text.hpp>
 
+#include "model/require_centroids.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -142,6 +144,7 @@ void read_model_origin(const ModelJson& document, Model& model) {
 }  // namespace
 
 void Model::save(const std::filesystem::path& file) const {
+  require_centroids(*this, "be saved");
   ModelJson document = {{"format", kModelFormat},
                         {"version", standardization ? kStandardizedModelVersion : kModelVersion},
                         {"clusters", clusters},

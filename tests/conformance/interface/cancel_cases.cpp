@@ -30,9 +30,9 @@ struct CancelProblem {
 // outputs covers no others.
 void check_cancelled(const Context& context, const std::string& where, const Samples& samples,
                      const Setting& setting, const Trial& trial) {
-  expect(trial.status.code == StatusCode::cancelled, "{}: the status is {} ('{}'), expected {}",
-         where, static_cast<int>(trial.status.code), status_message(trial.status),
-         static_cast<int>(StatusCode::cancelled));
+  expect(trial.status.code == StatusCode::cancelled, "{}: the status is '{}' ({}), expected '{}'",
+         where, name_of(trial.status.code), status_message(trial.status),
+         name_of(StatusCode::cancelled));
   expect(trial.result.stop_reason == StopReason::cancelled, "{}: the stop reason is '{}'", where,
          name_of(trial.result.stop_reason));
   expect((trial.result.valid & kValidCentroids) != 0, "{}: the centroids are not valid", where);
@@ -118,8 +118,8 @@ void unobserved(const Context& context) {
   run.observer = &deadline;
   const Trial trial = run_fit(*p.session, p.samples, p.setting, run);
   expect(trial.status.code == StatusCode::cancelled,
-         "stop_requested after 10 ms: the status is {} after {} iterations",
-         static_cast<int>(trial.status.code), trial.result.iterations);
+         "stop_requested after 10 ms: the status is '{}' after {} iterations",
+         name_of(trial.status.code), trial.result.iterations);
   expect((trial.result.valid & kValidCentroids) != 0, "the centroids are not valid");
   expect(trial.result.iterations >= 0 && trial.result.iterations < p.setting.max_iterations,
          "cancelled, with {} iterations reported of {}", trial.result.iterations,

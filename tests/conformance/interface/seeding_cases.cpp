@@ -254,9 +254,8 @@ void cancelled(const Context& context) {
   for (const Status& status :
        {opened.kernels().nearest(folding, &recorder), opened.kernels().gains(rating, &recorder)}) {
     expect(status.code == StatusCode::cancelled,
-           "stop_requested from the start: the status is {} ('{}'), expected {}",
-           static_cast<int>(status.code), status_message(status),
-           static_cast<int>(StatusCode::cancelled));
+           "stop_requested from the start: the status is '{}' ({}), expected '{}'",
+           name_of(status.code), status_message(status), name_of(StatusCode::cancelled));
   }
   fold("after a cancelled call", opened, centroids_of(samples, 5, 2, false), 30, true, state);
 }

@@ -123,9 +123,9 @@ void error(const Context& context) {
   const OwnedSession session = context.open(dataset, 2);
   const Trial failed = run_fit(*session, samples, one_iteration({0, kAway}, EmptyClusters::error));
   expect(failed.status.code == StatusCode::empty_cluster,
-         "status {} ('{}') for an empty cluster under the policy 'error', expected {}",
-         static_cast<int>(failed.status.code), status_message(failed.status),
-         static_cast<int>(StatusCode::empty_cluster));
+         "status '{}' ({}) for an empty cluster under the policy 'error', expected '{}'",
+         name_of(failed.status.code), status_message(failed.status),
+         name_of(StatusCode::empty_cluster));
   expect(failed.status.message[0] != '\0', "the status of an empty cluster has no message");
   // The session stays usable, and the policy `error` has no effect if no cluster is empty.
   const Setting filled = one_iteration({0, 5}, EmptyClusters::error);

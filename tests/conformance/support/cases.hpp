@@ -29,6 +29,7 @@ void add_whole_fit_cases(std::vector<Case>& cases);
 void add_edge_cases(std::vector<Case>& cases);
 void add_layout_cases(std::vector<Case>& cases);
 void add_range_cases(std::vector<Case>& cases);
+void add_bisector_cases(std::vector<Case>& cases);
 void add_empty_cluster_cases(std::vector<Case>& cases);
 void add_stop_cases(std::vector<Case>& cases);
 void add_observer_cases(std::vector<Case>& cases);

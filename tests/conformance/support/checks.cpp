@@ -129,8 +129,8 @@ bool verify_fit(const Context& context, const char* name, const Samples& samples
   if (!context.beyond(dataset, setting.clusters).empty()) return false;
   const OwnedSession session = context.open(dataset, setting.clusters);
   Trial trial = run_fit(*session, samples, setting);
-  expect(trial.status.ok(), "{}: fit() failed with status {}: {}", where,
-         static_cast<int>(trial.status.code), status_message(trial.status));
+  expect(trial.status.ok(), "{}: fit() failed with status '{}': {}", where,
+         name_of(trial.status.code), status_message(trial.status));
   check_trace(context, where, samples, setting, trial);
   check_stop(where, setting, trial);
   check_closing(context, where, samples, trial);

@@ -77,6 +77,30 @@ const char* name_of(StopReason reason) {
   return "unknown";
 }
 
+std::string name_of(StatusCode code) {
+  switch (code) {
+    case StatusCode::ok:
+      return "ok";
+    case StatusCode::cancelled:
+      return "cancelled";
+    case StatusCode::invalid_argument:
+      return "invalid_argument";
+    case StatusCode::unsupported:
+      return "unsupported";
+    case StatusCode::unavailable:
+      return "unavailable";
+    case StatusCode::out_of_memory:
+      return "out_of_memory";
+    case StatusCode::empty_cluster:
+      return "empty_cluster";
+    case StatusCode::device_error:
+      return "device_error";
+    case StatusCode::internal:
+      return "internal";
+  }
+  return std::to_string(static_cast<std::int32_t>(code));
+}
+
 reference::EmptyPolicy reference_policy(EmptyClusters policy) {
   switch (policy) {
     case EmptyClusters::relocate:

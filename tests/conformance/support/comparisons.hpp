@@ -26,6 +26,8 @@ void expect_same_fit(const std::string& where, std::int64_t d, const Trial& expe
                      const Trial& got);
 
 const char* name_of(StopReason reason);
+/// The enumerator, as authors write it: "out_of_memory"; "77" if there is none with this value.
+std::string name_of(StatusCode code);
 reference::EmptyPolicy reference_policy(EmptyClusters policy);
 reference::Settings reference_settings(const Setting& setting);
 

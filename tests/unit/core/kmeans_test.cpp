@@ -1,5 +1,6 @@
 // kmeans(): one call from samples to a model that predicts, with the plugins beside this program.
 #include <array>
+#include <cfenv>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,10 +8,12 @@
 
 #include <gtest/gtest.h>
 
+#include <lloyd/criteria.hpp>
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/kmeans.hpp>
+#include <lloyd/standardize.hpp>
 
 #include "unit/support/temporary_folder.hpp"
 
@@ -45,6 +48,106 @@ TEST(KMeans, ClustersFloat64SamplesLikeADataset) {
   EXPECT_EQ(fit.backend, "sequential");
   const Dataset dataset("points", Matrix::from_values(points, 4, 2));
   EXPECT_EQ(kmeans(dataset, 2, kSequential).centroids, fit.centroids);
+}
+
+// All results of a clustering and of its evaluation.
+struct EveryResult {
+  std::vector<std::vector<double>> values;
+  std::vector<std::vector<std::int32_t>> labels;
+  bool operator==(const EveryResult&) const = default;
+};
+
+EveryResult every_result() {
+  EveryResult all;
+  const BlobsSpec blobs{.samples = 700, .features = 5, .centers = 9, .seed = 3};
+  const Matrix samples = make_blobs(blobs).matrix();
+  for (const SeedingMethod method :
+       {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random}) {
+    for (const double tolerance : {0.0, 0.01}) {
+      KMeansOptions options = kSequential;
+      options.fit.seeding.method = method;
+      options.fit.tolerance = tolerance;
+      options.fit.restarts = 2;
+      options.fit.observe = kObserveIterations | kObserveInertia;
+      options.on_iteration = [&](const IterationRecord& record) {
+        all.values.push_back({record.shift, record.inertia});
+        return true;
+      };
+      const Fit fit = kmeans(samples, 9, options);
+      all.values.push_back(fit.centroids);
+      all.values.push_back({fit.inertia, fit.check->inertia});
+      all.labels.push_back(fit.labels);
+      all.labels.push_back(fit.predict(samples, kSequential.backend));
+      const Dataset dataset("blobs", samples);
+      all.values.push_back({make_spec(options.fit, dataset.mean_variance()).tolerance,
+                            inertia(dataset, fit.centroids, fit.labels)});
+      const ClusterCriteria criteria = cluster_criteria(dataset, fit.labels, 9);
+      all.values.push_back(
+          {criteria.silhouette, criteria.calinski_harabasz, criteria.davies_bouldin});
+      const Dataset standard = standardize(dataset);
+      all.values.push_back(kmeans(standard, 9, options).centroids_in_data_units());
+      all.values.push_back({adjusted_rand_index(all.labels[0], all.labels.back())});
+    }
+  }
+  return all;
+}
+
+// A program that is linked with -ffast-math flushes subnormals, and its threads inherit that.
+TEST(KMeans, DoesNotDependOnTheModesOfTheCaller) {
+  const EveryResult expected = every_result();
+  for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(rounding);
+    const EveryResult found = every_result();
+    const int after = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(after, rounding);
+    EXPECT_EQ(found, expected) << rounding;
+  }
+}
+
+// Saving such a fit would replace a good model by one that cannot be read.
+TEST(KMeans, AFitWithoutCentroidsIsNotSavedAndPredictsNothing) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("model.json", "the former model");
+  KMeansOptions options = kSequential;
+  options.stop = [] { return true; };
+  Fit fit = kmeans(kPoints.data(), 4, 2, 2, options);
+  ASSERT_TRUE(fit.centroids.empty());
+  EXPECT_EQ(
+      message_of<InputError>([&] { fit.save(file); }),
+      "the model has no centroids, so it cannot be saved: the fit was cancelled before it had "
+      "any");
+  EXPECT_EQ(TemporaryFolder::read(file), "the former model");
+  EXPECT_EQ(message_of<InputError>([&] { fit.predict(kPoints.data(), 4); }),
+            "the model has no centroids, so it cannot label samples: the fit was cancelled before "
+            "it had any");
+  fit.clusters = 2;
+  fit.features = 2;
+  fit.centroids = {1, 2, 3};
+  EXPECT_EQ(
+      message_of<InputError>([&] { fit.save(file); }),
+      "the model cannot be saved: it has 3 values of centroids, but 2 clusters of 2 features");
+}
+
+TEST(KMeans, ReportsStages) {
+  std::vector<std::string> stages;
+  KMeansOptions options = kSequential;
+  options.on_stage = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+    if (done == total) stages.emplace_back(stage);
+  };
+  kmeans(kPoints.data(), 4, 2, 2, options);
+  ASSERT_FALSE(stages.empty());
+  EXPECT_EQ(stages.back(), "checking");
+}
+
+TEST(KMeans, BlocksHaveAtLeastOneRow) {
+  const Dataset dataset(blob_rows({.samples = 10}), 4);
+  KMeansOptions options = kSequential;
+  options.block_rows = 0;
+  EXPECT_NE(message_of<InputError>([&] {
+              kmeans(dataset, 2, options);
+            }).find("block_rows is 0; data that is not in memory is read in blocks of at least 1"),
+            std::string::npos);
 }
 
 TEST(KMeans, PredictsSavesAndLoads) {

@@ -152,6 +152,24 @@ TEST_F(Loader, TwoPluginsOfOneNameAreAnError) {
             "no backend is available; 'lloyd backends' says why");
 }
 
+TEST_F(Loader, APluginHidesThoseOfLaterFolders) {
+  for (const char* name : {"mine", "bundled", "twins"}) fs::create_directory(folder_.path() / name);
+  const fs::path mine = folder_.path() / "mine" / "lloyd_mine.so";
+  const fs::path bundled = folder_.path() / "bundled" / "lloyd_sequential.so";
+  for (const fs::path& file : {mine, bundled}) fs::copy_file(built_plugin(), file);
+  for (const char* name : {"lloyd_a.so", "lloyd_b.so"}) {
+    fs::copy_file(built_plugin(), folder_.path() / "twins" / name);
+  }
+  Registry registry({mine.parent_path(), bundled.parent_path(), folder_.path() / "twins"});
+  EXPECT_EQ(registry.load("sequential")->path(), mine);
+  EXPECT_EQ(registry.load_all().size(), 1u);
+  ASSERT_EQ(registry.refused().size(), 3u);
+  EXPECT_EQ(registry.refused()[0].path, bundled);
+  EXPECT_EQ(registry.refused()[0].reason,
+            bundled.string() + ": not used: " + mine.string() +
+                ", in a folder that is searched first, is also a plugin named 'sequential'");
+}
+
 TEST_F(Loader, ARefusedPluginIsNotReplacedByOneOfALaterFolder) {
   const fs::path mine = folder_.path() / "mine";
   const fs::path bundled = folder_.path() / "bundled";

@@ -41,7 +41,7 @@ static_assert(sizeof(DeviceList) == 2064);
 struct BackendInfo {
   std::uint64_t struct_size = sizeof(BackendInfo);          ///< size as compiled by the creator
   const char* summary = nullptr;                            ///< one line
-  const char* algorithm = nullptr;                          ///< e.g. "lloyd", "elkan"
+  const char* algorithm = nullptr;                          ///< shown to users, e.g. "elkan"
   std::uint64_t capabilities = 0;                           ///< kCapability... bits
   Accuracy accuracy = Accuracy::float32;                    ///< of labels, for float32 data
   Accuracy accuracy_float64 = Accuracy::float32;            ///< of labels, for float64 data

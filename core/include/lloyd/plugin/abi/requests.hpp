@@ -70,7 +70,7 @@ static_assert(sizeof(FitResult) == 168);
 /// FitSpec::observe has their bit.
 struct IterationRecord {
   std::uint64_t struct_size = sizeof(IterationRecord);  ///< size as compiled by the creator
-  std::int64_t iteration = 0;                           ///< 1, 2, ...
+  std::int64_t iteration = 0;                           ///< 1, 2, ... of this fit
   std::int64_t changed = 0;  ///< labels that differ from the previous iteration's; n in the first
   std::int64_t relocations = 0;  ///< empty clusters that this update relocated
   double shift = 0;  ///< sum of squared centroid shifts, in the unit of FitSpec::tolerance

@@ -1,0 +1,38 @@
+// FailureGroups: failed results that have the same cause, as far as their messages tell.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conformance/conformance.hpp"
+
+namespace lloyd::apps {
+
+/// A message without the description of the data set at its beginning, which differs from case to
+/// case: "'ties' n=5 d=3 k=2, iteration 1: row 0 ..." becomes "row 0 ...".
+std::string failure_cause(const std::string& message);
+
+/// Failed results, grouped by failure_cause() in the order of their first results.
+class FailureGroups {
+ public:
+  struct Group {
+    std::string message;             ///< of the first result
+    std::vector<std::string> names;  ///< of all results
+  };
+
+  /// Adds a failed result. Returns the group that it belongs to, of which it may be the first.
+  const Group& add(const conformance::Result& failed);
+  const std::vector<Group>& groups() const { return groups_; }
+
+ private:
+  std::vector<Group> groups_;
+  std::map<std::string, std::size_t> index_;  // of a cause
+};
+
+/// The names as lines of at most about 100 columns, indented by 4. Above 12 names, only the
+/// different groups and cases ("lattice/ties"), without data types and parameters.
+std::string list_names(const std::vector<std::string>& names);
+
+}  // namespace lloyd::apps
