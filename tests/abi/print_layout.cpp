@@ -7,6 +7,7 @@
 #include <lloyd/plugin/abi/abi.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
+#include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 
@@ -245,6 +246,31 @@ int main() {
   std::printf("SeedingKernels\n");
   METHOD(SeedingKernels, nearest);
   METHOD(SeedingKernels, gains);
+  std::printf("%s\n", lloyd::kPassKernels);
+  STRUCT(SumLimbs);
+  FIELD(SumLimbs, count);
+  FIELD(SumLimbs, bits);
+  STRUCT(PassOptions);
+  FIELD(PassOptions, struct_size);
+  FIELD(PassOptions, clusters);
+  FIELD(PassOptions, limbs);
+  STRUCT(PassRequest);
+  FIELD(PassRequest, struct_size);
+  FIELD(PassRequest, centroids);
+  FIELD(PassRequest, sums);
+  FIELD(PassRequest, counts);
+  FIELD(PassRequest, inertia);
+  STRUCT(PassResult);
+  FIELD(PassResult, struct_size);
+  FIELD(PassResult, changed);
+  FIELD(PassResult, distances);
+  FIELD(PassResult, exact_fallbacks);
+  std::printf("PassKernels\n");
+  METHOD(PassKernels, begin);
+  METHOD(PassKernels, pass);
+  METHOD(PassKernels, farthest);
+  METHOD(PassKernels, labels);
+  METHOD(PassKernels, end);
   std::printf("%s\n", lloyd::kSessionNotes);
   std::printf("SessionNotes\n");
   METHOD(SessionNotes, notes);

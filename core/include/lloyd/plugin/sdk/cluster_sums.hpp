@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/requests.hpp>
 
 namespace lloyd {
@@ -302,6 +303,26 @@ class ClusterSums {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       words[i] = {std::bit_cast<std::uint64_t>(values_[i]),
                   std::bit_cast<std::uint64_t>(corrections_[i])};
+    }
+  }
+
+  /// Adds the sums (limbs x k x d) and the counts (k) to arrays of the caller; null arrays are
+  /// skipped. The limbs must hold the sums: SumLimbs::count * SumLimbs::bits bits with the sign.
+  /// Integer forms only.
+  void add_to(const SumLimbs& limbs, std::int64_t* sums, std::int64_t* counts) {
+    flush();
+    for (std::size_t c = 0; counts != nullptr && c < counts_.size(); ++c) counts[c] += counts_[c];
+    if (sums == nullptr) return;
+    const std::size_t cells = totals_.size();
+    const auto mask = (std::uint64_t{1} << limbs.bits) - 1;
+    for (std::size_t i = 0; i < cells; ++i) {
+      Int128 rest = totals_[i];
+      std::size_t at = i;
+      for (int limb = 0; limb + 1 < limbs.count; ++limb, at += cells) {
+        sums[at] += static_cast<std::int64_t>(static_cast<std::uint64_t>(rest) & mask);
+        rest >>= limbs.bits;
+      }
+      sums[at] += static_cast<std::int64_t>(rest);
     }
   }
 

@@ -12,6 +12,7 @@
 
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
+#include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/farthest_samples.hpp>
@@ -35,6 +36,7 @@ class LloydLoop {
 
   /// Session::fit().
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
+    end_passes();
     prepare(spec.clusters, observer);
     std::int32_t* labels = labels_or_scratch(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
@@ -50,6 +52,7 @@ class LloydLoop {
 
   /// Session::label().
   void label(const LabelRequest& request, Observer* observer, LabelResult& result) {
+    end_passes();
     prepare(request.clusters, observer);
     result.valid = 0;
     const Clock::time_point start = Clock::now();
@@ -62,6 +65,7 @@ class LloydLoop {
 
   /// Session::partial().
   void partial(const PartialRequest& request, Observer* observer, PartialResult& result) {
+    end_passes();
     prepare(request.clusters, observer);
     centroids_ = request.centroids;
     step_.begin_pass(centroids_, clusters_, {});
@@ -104,6 +108,68 @@ class LloydLoop {
     result.farthest_count = static_cast<std::int64_t>(found.size());
   }
 
+  /// PassKernels::begin().
+  void begin_passes(const PassOptions& options) {
+    end_passes();
+    if (!plan_.is_integer()) {
+      throw StatusError(StatusCode::unsupported,
+                        "passes need integer sums, and the values of a feature differ too much in "
+                        "magnitude for them");
+    }
+    if (options.clusters < 1 || options.limbs.count < 1 || options.limbs.count > 8 ||
+        options.limbs.bits < 1 || options.limbs.bits > 63) {
+      throw StatusError(StatusCode::invalid_argument, "begin() got clusters or limbs out of range");
+    }
+    prepare(options.clusters, nullptr);
+    passes_.emplace(step_, dataset_.samples, options.limbs);
+  }
+
+  /// PassKernels::pass().
+  void pass(const PassRequest& request, Observer* observer, PassResult& result) {
+    use_passes(observer, [&](DrivenPasses& passes) {
+      std::int32_t* const labels = passes.labels.data();
+      const bool compare = passes.has_labels || ReportsLabelChanges<S>;
+      assign_all(request.centroids, labels, compare ? Accumulate::changes : Accumulate::sums);
+      passes.has_labels = true;
+      sums_->clear();
+      merge_into(*sums_);
+      sums_->add_to(passes.limbs, request.sums, request.counts);
+      result.changed = 0;
+      for_each_worker([&](const LoopWorker& worker) { result.changed += worker.changed; });
+      result.distances = pass_distances();
+      result.exact_fallbacks = -1;
+      if constexpr (CountsExactFallbacks<S>) result.exact_fallbacks = step_.take_exact_fallbacks();
+      if (request.inertia == nullptr) return;
+      write_labels(labels);
+      request.inertia->add(sum_inertia(labels));
+    });
+  }
+
+  /// PassKernels::farthest().
+  std::int64_t farthest(std::int64_t wanted, Observer* observer, FarSample* samples) {
+    std::vector<FarSample> found;
+    use_passes(observer, [&](DrivenPasses& passes) {
+      require_labels(passes);
+      write_labels(passes.labels.data());
+      found = find_farthest(passes.labels.data(),
+                            std::clamp<std::int64_t>(wanted, 0, dataset_.samples));
+    });
+    std::copy(found.begin(), found.end(), samples);
+    return std::ssize(found);
+  }
+
+  /// PassKernels::labels().
+  void pass_labels(std::int32_t* labels) {
+    use_passes(nullptr, [&](DrivenPasses& passes) {
+      require_labels(passes);
+      write_labels(passes.labels.data());
+      std::copy(passes.labels.begin(), passes.labels.end(), labels);
+    });
+  }
+
+  /// PassKernels::end().
+  void end_passes() { passes_.reset(); }
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -116,6 +182,8 @@ class LloydLoop {
     std::int64_t changed = 0;
     ClusterSums sums;
     std::vector<std::int64_t> counts;
+    std::vector<std::int32_t> former;  // labels of a block before its assignment
+    std::vector<LabelChange> changes;  // of the block
     ExactSum inertia;
     FarthestSamples farthest;
   };
@@ -137,6 +205,18 @@ class LloydLoop {
 
    private:
     S& step_;
+  };
+
+  // The state between the passes that the host drives.
+  struct DrivenPasses {
+    DrivenPasses(S& step, std::int64_t samples, const SumLimbs& form)
+        : limbs(form),
+          labels(static_cast<std::size_t>(samples), -1),
+          scope(step, {.profile = false, .defer_labels = true}) {}
+    SumLimbs limbs;
+    std::vector<std::int32_t> labels;
+    bool has_labels = false;  // after the first pass
+    FitScope scope;
   };
 
   enum class Accumulate { nothing, sums, changes, counts_and_inertia };
@@ -201,24 +281,47 @@ class LloydLoop {
       clusters_ = clusters;
     }
     clear_workers();
+    resume(observer);
+  }
+
+  void resume(Observer* observer) {
     observer_ = observer;
     stopped_ = false;
     out_of_memory_ = false;
   }
 
-  // The worker of a block, null if there is no memory for it. A worker is made for its first block,
-  // on its thread: with small data most workers get no block, and passes touch no memory of them.
-  LoopWorker* worker_of_block(int number) {
+  // Calls body(passes), and ends the passes if it throws.
+  template <class Body>
+  void use_passes(Observer* observer, const Body& body) {
+    if (!passes_) throw StatusError(StatusCode::invalid_argument, "no passes were begun");
+    resume(observer);
+    try {
+      body(*passes_);
+    } catch (...) {
+      passes_.reset();
+      throw;
+    }
+  }
+
+  static void require_labels(const DrivenPasses& passes) {
+    if (passes.has_labels) return;
+    throw StatusError(StatusCode::invalid_argument, "labels and far samples need a pass");
+  }
+
+  // Writes the labels that the step has deferred.
+  void write_labels([[maybe_unused]] std::int32_t* labels) {
+    if constexpr (DefersLabels<S>) step_.write_labels(labels);
+  }
+
+  // The worker of a block. A worker is made for its first block, on its thread: with small data
+  // most workers get no block, and passes touch no memory of them.
+  LoopWorker& worker_of_block(int number) {
     std::unique_ptr<LoopWorker>& worker = workers_[static_cast<std::size_t>(number)];
     if (worker == nullptr) {
-      try {
-        worker = std::make_unique<LoopWorker>(plan_, clusters_, farthest_count_);
-      } catch (const std::bad_alloc&) {
-        return nullptr;
-      }
+      worker = std::make_unique<LoopWorker>(plan_, clusters_, farthest_count_);
     }
     worker->used = true;
-    return worker.get();
+    return *worker;
   }
 
   // Calls use(worker) for all workers that have been made.
@@ -263,13 +366,13 @@ class LloydLoop {
         return false;
       }
       const FloatEnvironment environment;
-      LoopWorker* const own = worker_of_block(worker);
-      if (own == nullptr) {
+      try {
+        body(worker_of_block(worker), block);
+      } catch (const std::bad_alloc&) {
         out_of_memory_.store(true);
         stopped_.store(true);
         return false;
       }
-      body(*own, block);
       return true;
     });
     if (out_of_memory_.load()) throw std::bad_alloc();
@@ -284,7 +387,7 @@ class LloydLoop {
     centroids_ = centroids;
     clear_workers();
     StepPassOptions options;
-    options.reports_changes = accumulate == Accumulate::changes;
+    options.reports_changes = ReportsLabelChanges<S> && accumulate == Accumulate::changes;
     step_.begin_pass(centroids_, clusters_, options);
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       if constexpr (ReportsLabelChanges<S>) {
@@ -293,6 +396,9 @@ class LloydLoop {
           worker.changed += step_.assign(block, labels + block.begin, changes);
           return;
         }
+      } else if (accumulate == Accumulate::changes) {
+        assign_and_compare(worker, block, labels);
+        return;
       }
       worker.changed += step_.assign(block, labels + block.begin);
       if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
@@ -303,6 +409,20 @@ class LloydLoop {
         if (squared_distances != nullptr) squared_distances[i] = distance;
       });
     });
+  }
+
+  // Assigns a block by a step that does not report which labels change.
+  void assign_and_compare(LoopWorker& worker, RowRange block, std::int32_t* labels) {
+    worker.former.assign(labels + block.begin, labels + block.end);
+    worker.changed += step_.assign(block, labels + block.begin);
+    worker.changes.clear();
+    for (std::int64_t i = 0; i < block.size(); ++i) {
+      const std::int32_t from = worker.former[static_cast<std::size_t>(i)];
+      const std::int32_t to = labels[block.begin + i];
+      if (from != to) worker.changes.push_back({i, from, to});
+    }
+    worker.sums.move(row(block.begin), dataset_.stride, worker.changes.data(),
+                     std::ssize(worker.changes), sum_kernels());
   }
 
   // The passes of a fit.
@@ -328,7 +448,7 @@ class LloydLoop {
       sums_match_labels_ = true;
     }
 
-    double inertia() override { return loop_.sum_inertia(labels_); }
+    double inertia() override { return loop_.sum_inertia(labels_).value(); }
     const std::int32_t* labels() override { return labels_; }
 
     void close(FitResult& result) override {
@@ -417,7 +537,7 @@ class LloydLoop {
     return farthest.sorted();
   }
 
-  double sum_inertia(const std::int32_t* labels) {
+  ExactSum sum_inertia(const std::int32_t* labels) {
     for_each_worker([](LoopWorker& worker) { worker.inertia = {}; });
     for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
       for_each_own_distance(block, labels,
@@ -425,7 +545,7 @@ class LloydLoop {
     });
     ExactSum inertia;
     for_each_worker([&](const LoopWorker& worker) { inertia.add(worker.inertia); });
-    return inertia.value();
+    return inertia;
   }
 
   void publish(bool labels_wanted, std::int64_t* counts, double& inertia, std::uint32_t& valid) {
@@ -452,6 +572,7 @@ class LloydLoop {
   std::vector<std::unique_ptr<LoopWorker>> workers_;  // null before their first block
   std::int64_t farthest_count_ = 0;                   // samples that each worker keeps
   std::optional<ClusterSums> sums_;                   ///< of all workers
+  std::optional<DrivenPasses> passes_;                // none: not begun
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> out_of_memory_{false};

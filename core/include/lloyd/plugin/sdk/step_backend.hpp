@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/lloyd_loop.hpp>
 
@@ -13,7 +15,7 @@ namespace lloyd {
 /// A session that runs LloydLoop over a step, which it constructs from (DatasetView,
 /// ParameterList).
 template <Step S>
-class StepSession final : public Session {
+class StepSession final : public Session, public PassKernels {
  public:
   /// What `dataset` points to must outlive the session.
   StepSession(const DatasetView& dataset, const ParameterList& parameters)
@@ -37,8 +39,28 @@ class StepSession final : public Session {
                  PartialResult& result) noexcept override {
     return guarded([&] { loop_.partial(request, observer, result); });
   }
-  void* query(const char* interface_name) noexcept override { return step_.query(interface_name); }
+  /// PassKernels, and the interfaces of the step.
+  void* query(const char* interface_name) noexcept override {
+    if (std::string_view(interface_name) == kPassKernels) return static_cast<PassKernels*>(this);
+    return step_.query(interface_name);
+  }
   void release() noexcept override { delete this; }
+
+  Status begin(const PassOptions& options) noexcept override {
+    return guarded([&] { loop_.begin_passes(options); });
+  }
+  Status pass(const PassRequest& request, Observer* observer,
+              PassResult& result) noexcept override {
+    return guarded([&] { loop_.pass(request, observer, result); });
+  }
+  Status farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
+                  std::int64_t* count) noexcept override {
+    return guarded([&] { *count = loop_.farthest(wanted, observer, samples); });
+  }
+  Status labels(std::int32_t* labels) noexcept override {
+    return guarded([&] { loop_.pass_labels(labels); });
+  }
+  void end() noexcept override { loop_.end_passes(); }
 
  private:
   void check_supported(const FitSpec& spec) const {
