@@ -109,7 +109,8 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
   look(known_difference("plan", {{"order_seed", member(old["plan"], "order_seed")}},
                         {{"order_seed", member(now["plan"], "order_seed")}}));
   look(leaf_difference("baseline", old["plan"]["baseline"], now["plan"]["baseline"]));
-  for (const char* key : {"checks", "silhouette", "counters"}) {
+  const std::string keys[] = {"checks", "silhouette", "counters"};
+  for (const std::string& key : keys) {
     const ordered_json& then = member(old["plan"], key);  // null: of an earlier version
     if (!then.is_null()) look(leaf_difference(key, then, member(now["plan"], key)));
   }
