@@ -154,8 +154,8 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   });
   if (fit.standardization && !options.centroids.empty() && options.model.empty()) {
     note(
-        "lloyd: {} does not hold the scaling of --standardize, without which 'lloyd predict' gives "
-        "other labels; --model FILE.json does\n",
+        "lloyd: {} lacks the scaling of --standardize, so 'lloyd predict' would give other labels; "
+        "--model FILE.json saves it\n",
         options.centroids);
   }
   if (!report.complete()) {

@@ -328,8 +328,7 @@ void add_run_command(CLI::App& app, Context& context) {
                 "Exit with status 3 if trials were skipped and none failed");
   sub->add_option("--set", command->overrides.set,
                   "Override a key or an axis of the file: KEY=VALUE, with VALUE in YAML; KEY= "
-                  "removes it (may "
-                  "be repeated)")
+                  "removes the key (may be repeated)")
       ->allow_extra_args(false);
   sub->add_option("--sweep", command->overrides.sweep,
                   "Add an axis or replace its values: KEY=LIST, such as 'clusters=[8, 16]' (may be "

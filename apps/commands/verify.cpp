@@ -73,17 +73,18 @@ void print_outcome(conformance::Outcome outcome) {
   }
 }
 
-// Prints a result; a failure that has been printed before refers to the first one.
+// Prints a result. A failure with the cause of an earlier one names the case of that instead of
+// repeating the message.
 void print_result(const conformance::Result& result, FailureGroups& failures) {
   print_outcome(result.outcome);
   print_text("{}", result.name);
-  const std::string* like = nullptr;
+  const std::string* first = nullptr;
   if (result.outcome == conformance::Outcome::failed) {
     const FailureGroups::Group& group = failures.add(result);
-    if (group.names.size() > 1) like = &group.names.front();
+    if (group.names.size() > 1) first = &group.names.front();
   }
-  if (like != nullptr) {
-    print_text(": like {}", *like);
+  if (first != nullptr) {
+    print_text(": same failure as {}", *first);
   } else if (!result.message.empty()) {
     print_text(": {}", result.message);
   }
@@ -134,7 +135,7 @@ Json report_json(const Subject& subject, const conformance::Report& report,
   return json;
 }
 
-// Runs the cases. `stopped` is set to a sentence if it ends early because cases hang.
+// Runs the cases. If it gives up because cases hang, `stopped` becomes a sentence that says so.
 conformance::Report run_trial(const Subject& subject, const VerifyArguments& arguments,
                               const conformance::Reporter& reporter, std::string& stopped) {
   conformance::Report report;
@@ -162,8 +163,7 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
         if (trial.timeouts() >= kMaxTimeouts) {
           stopped = fmt::format(
               "{} cases took longer than {} s each, so the remaining {} were not run; --timeout "
-              "sets "
-              "the limit, --case selects cases",
+              "sets the limit, --case selects cases",
               trial.timeouts(), arguments.timeout, rest);
           return std::nullopt;
         }
@@ -212,7 +212,7 @@ void add_verify_command(CLI::App& app, Context& context) {
       ->add_option(
           "--timeout", arguments->timeout,
           "Time limit, in seconds, of each case and of loading the plugin; after three cases "
-          "that exceed it, the rest is not run")
+          "that exceed it, the rest are not run")
       ->check(whole_number(1, 1000000))
       ->capture_default_str();
   command->add_flag("--require-available", arguments->options.require_available,

@@ -36,8 +36,8 @@ void print_check(const ResultCheck& check, std::int64_t samples) {
   print_text(" ({})\n", format_ms(check.ms));
 }
 
-// Prints the names of the first features, if there are any, above their columns. Returns the widths
-// of the columns.
+// Prints the names of the first `features` features above their columns, unless `names` is empty.
+// Returns the widths of the columns.
 std::vector<std::size_t> print_names(const std::vector<std::string>& names, std::int64_t features) {
   constexpr std::size_t kValueWidth = 10;
   constexpr std::size_t kMaxNameBytes = 16;

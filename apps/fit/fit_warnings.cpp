@@ -14,13 +14,15 @@ namespace lloyd::apps {
 std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fit& fit) {
   const auto empty = std::count(fit.counts.begin(), fit.counts.end(), 0);
   if (empty == 0) return {};
-  // At inertia 0, all samples of a cluster are equal, and ties go to one of equal centroids.
+  const char* const verb = empty == 1 ? "is" : "are";
+  // At inertia 0 the samples of a cluster are equal, and equal samples are in one cluster, since
+  // ties go to the lowest index. So each non-empty cluster is one distinct sample.
   if (fit.result.inertia == 0) {
-    return {fmt::format("{} has only {}, so {} of the {} clusters are empty", dataset.name(),
+    return {fmt::format("{} has only {}, so {} of the {} clusters {} empty", dataset.name(),
                         experiment::format_count(fit.clusters - empty, "distinct sample"), empty,
-                        fit.clusters)};
+                        fit.clusters, verb)};
   }
-  return {fmt::format("{} of the {} clusters are empty", empty, fit.clusters)};
+  return {fmt::format("{} of the {} clusters {} empty", empty, fit.clusters, verb)};
 }
 
 std::vector<std::string> class_warnings(const Dataset& dataset, const DataOptions& options) {

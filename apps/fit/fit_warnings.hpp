@@ -15,9 +15,9 @@ namespace lloyd::apps {
 /// that is the reason; otherwise none.
 std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fit& fit);
 
-/// One sentence if the last column was taken as classes without --label-column, although most of
-/// its values differ, as names and identifiers do. The first 1000 samples are inspected; data sets
-/// of fewer than 10 samples are not.
+/// One sentence if the last column was taken as classes without --label-column, although more than
+/// half of its values are distinct, as with names and identifiers. The first 1000 samples are
+/// inspected; data sets of fewer than 10 samples are not.
 std::vector<std::string> class_warnings(const Dataset& dataset, const DataOptions& options);
 
 }  // namespace lloyd::apps

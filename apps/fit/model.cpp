@@ -42,8 +42,8 @@ std::string scaling_warning(const std::filesystem::path& file, const Model& mode
     return {};
   }
   return fmt::format(
-      "{} holds centroids alone, so the samples are not standardized as in the fit, and labels may "
-      "differ from it; {} has the scaling",
+      "{} holds only centroids, so the samples are not standardized as in the fit, and labels may "
+      "differ from those of the fit; {} has the scaling",
       file.string(), saved.string());
 }
 

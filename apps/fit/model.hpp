@@ -16,8 +16,9 @@ namespace lloyd::apps {
 Model read_model(const std::filesystem::path& file,
                  std::optional<std::uint64_t> memory = std::nullopt);
 
-/// A sentence if `file`, the data file that `model` was read from, lies beside the model.json of a
-/// standardized fit of the same shape: samples are not scaled for centroids alone. Otherwise empty.
+/// A warning if `model` was read from the data file `file`, and a model.json in the same folder has
+/// a scaling and as many clusters and features: `file` was probably written by that fit, and lacks
+/// the scaling. Otherwise empty.
 std::string scaling_warning(const std::filesystem::path& file, const Model& model);
 
 }  // namespace lloyd::apps

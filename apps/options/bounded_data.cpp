@@ -253,8 +253,8 @@ std::string advise_columns(const BoundedFile& data, std::int64_t features,
     return std::find(given.begin(), given.end(), name) != given.end();
   });
   const std::string option = needed.empty() || !has_all ? "" : columns_option(needed);
-  return option.empty() ? "; --columns chooses the features of the model among the columns"
-                        : fmt::format("; --columns {} chooses its features", option);
+  return option.empty() ? "; --columns chooses the columns that are the model's features"
+                        : fmt::format("; --columns {} chooses the model's features", option);
 }
 
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,

@@ -39,7 +39,7 @@ void check_key(const std::string& key, const ConfigNode& value) {
   const std::string root = key.substr(0, key.find('.'));
   if (root == "backends" && key != root) {
     value.fail(
-        "'backends' is a list, which is set as a whole, such as 'backends=[openmp: {threads: 2}]'");
+        "'backends' is a list that is set as a whole, as in 'backends=[openmp: {threads: 2}]'");
   }
   if (std::find(known.begin(), known.end(), root) == known.end()) {
     if (root == "sweep") {
@@ -64,7 +64,8 @@ std::vector<ConfigNode>::iterator find_child(ConfigNode& map, const std::string&
                       [&](const ConfigNode& child) { return child.key == key; });
 }
 
-// Removes a key and its axis, so that the default holds. `value`: the empty one that was given.
+// Removes a key and its axis, so that the default holds. `value`: the null value that was given,
+// for the place in messages.
 void remove_key(ConfigNode& document, const std::string& key, const ConfigNode& value) {
   bool removed = false;
   const auto sweep = find_child(document, "sweep");
@@ -88,12 +89,11 @@ void remove_key(ConfigNode& document, const std::string& key, const ConfigNode& 
     removed = true;
   }
   if (!removed) {
-    value.fail(
-        fmt::format("'{}' has no value, and the file has no such key that could be removed", key));
+    value.fail(fmt::format("'{}' has no value, and the file has no such key to remove", key));
   }
 }
 
-// True for "8,16": numbers, but not a list in brackets.
+// True for a list of numbers without brackets, "8,16".
 bool lacks_brackets(const ConfigNode& value) {
   const std::string& text = value.text;
   return value.is_scalar() && text.find(',') != std::string::npos &&

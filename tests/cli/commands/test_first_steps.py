@@ -1,4 +1,4 @@
-"""What new users of fit and predict do first, and the messages that lead them on."""
+"""What new users of fit and predict do first, and the messages that guide them."""
 
 import pathlib
 import sys
@@ -23,7 +23,7 @@ class Fit(TestCase):
         data = self.write("d.csv", "1,1\n2,1\n3,2\n")
         start = self.write("c.csv", "1,1\n90,90\n")
         done = run("fit", data, "-k", "2", "--seeding", start, "--empty-clusters", "keep")
-        self.assertEqual(warnings(done), ["lloyd: warning: 1 of the 2 clusters are empty"])
+        self.assertEqual(warnings(done), ["lloyd: warning: 1 of the 2 clusters is empty"])
 
     def test_names_taken_as_classes_are_warned_of(self):
         data = self.write("d.csv", "x,y,name\n" + "".join(f"{i % 7},{i * i % 5},person {i}\n" for i in range(20)))
@@ -50,7 +50,6 @@ class Fit(TestCase):
         said = run("fit", IRIS, "-k", "3", "-o", out, "--format", "npy").stderr
         self.assertIn(f"lloyd: labels.csv, centroids.csv and criteria.svg in {out} are from an earlier fit\n", said)
 
-
     def test_a_small_limit_of_memory_is_printed_in_bytes(self):
         self.assertIn("; the limit is 1000 bytes\n",
                       run("fit", IRIS, "-k", "3", "--memory-limit", "1KB", status=2).stderr)
@@ -76,17 +75,17 @@ class Predict(TestCase):
         self.assertIn("the samples are not standardized as in the fit", found[0])
         self.assertTrue(found[0].endswith(f"{self.out / 'model.json'} has the scaling"), found)
         self.assertEqual(warnings(run("predict", self.out / "model.json", IRIS, *labels)), [])
-        self.assertIn("--model FILE.json does", run(*fit, "--centroids", self.folder / "c.csv").stderr)
+        self.assertIn("--model FILE.json saves it", run(*fit, "--centroids", self.folder / "c.csv").stderr)
         run("fit", IRIS, "-k", "3", "-o", self.out)
         self.assertEqual(warnings(run("predict", self.out / "centroids.csv", IRIS, *labels)), [])
 
     def test_further_columns_name_the_option_that_chooses(self):
         run("fit", IRIS, "-k", "3", "--columns", "petal_length,sepal_width", "-o", self.out)
-        self.assertIn("; --columns petal_length,sepal_width chooses its features\n",
+        self.assertIn("; --columns petal_length,sepal_width chooses the model's features\n",
                       run("predict", self.out / "model.json", IRIS, status=2).stderr)
         bare = self.write("d.csv", "1,2\n3,4\n")
         run("fit", bare, "-k", "2", "-o", self.out)
-        self.assertIn("; --columns chooses the features of the model among the columns\n",
+        self.assertIn("; --columns chooses the columns that are the model's features\n",
                       run("predict", self.out / "model.json", IRIS, status=2).stderr)
 
 

@@ -94,7 +94,7 @@ class Axes(TestCase):
                         "stop.iterations=")
         self.assertEqual([fit["axes"] for fit in plan["fits"]], [{"restarts": "1"}, {"restarts": "2"}])
         self.assertEqual(plan["fits"][0]["clusters"], 8)
-        self.assertIn("no such key that could be removed",
+        self.assertIn("no such key to remove",
                       run("run", config, "--dry-run", "--set", "stop.tolerance=", status=2).stderr)
 
     def test_sweep_refuses_what_is_no_axis(self):

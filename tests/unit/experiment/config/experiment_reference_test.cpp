@@ -216,8 +216,8 @@ TEST(ExperimentOverrides, WrongOnesAreRefused) {
             "--set sweep.clusters:1:1: 'sweep' cannot be set; --sweep KEY=LIST adds an axis or "
             "replaces its values");
   EXPECT_EQ(refusal("backends.openmp.threads=2"),
-            "--set backends.openmp.threads:1:1: 'backends' is a list, which is set as a whole, "
-            "such as 'backends=[openmp: {threads: 2}]'");
+            "--set backends.openmp.threads:1:1: 'backends' is a list that is set as a whole, "
+            "as in 'backends=[openmp: {threads: 2}]'");
   EXPECT_EQ(refusal("clusters=8,16"),
             "--set clusters:1:1: 'clusters' is '8,16'; a list is written in brackets: "
             "clusters=[8,16]");
@@ -226,8 +226,8 @@ TEST(ExperimentOverrides, WrongOnesAreRefused) {
   EXPECT_EQ(refusal("output=x"),
             "--set output:1:1: 'output' cannot be set; the option --output does it");
   EXPECT_EQ(refusal("restarts="),
-            "--set restarts:1:1: 'restarts' has no value, and the file has no such key that could "
-            "be removed");
+            "--set restarts:1:1: 'restarts' has no value, and the file has no such key to "
+            "remove");
   EXPECT_EQ(refusal("restarts=x"),
             "--set restarts:1:1: 'restarts' must be an integer from 1 to 1000000, not 'x'");
   EXPECT_EQ(refusal("clusters=[1, 200]"),
