@@ -95,14 +95,14 @@ class BoundedFile {
   std::optional<Standardization> standardization_;
 };
 
-/// Written in place of the label of a row that was left out.
+/// Label of a row that was left out.
 inline constexpr std::int32_t kNoLabel = -1;
 
-/// Notes on standard error that such rows have no label, if there are any.
+/// Notes on standard error, if rows were left out, that the labels have kNoLabel for them.
 void note_unlabelled_rows(const Dataset& dataset);
 
-/// Extends values of samples (n) to all rows of the file, with `filler` for those that were left
-/// out for missing values. `dropped`: Dataset::dropped_row_numbers.
+/// Extends one value per sample (n) to one per row of the file, with `filler` for the rows that
+/// were left out for missing values. `dropped`: Dataset::dropped_row_numbers.
 template <class T>
 std::vector<T> in_file_rows(std::vector<T> values, const std::vector<std::int64_t>& dropped,
                             T filler) {
@@ -122,8 +122,8 @@ std::vector<T> in_file_rows(std::vector<T> values, const std::vector<std::int64_
 /// relies on the backend's own estimate. No effect without the option.
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend);
 
-/// Advice for a message about data with more features than a model, which has `features` of these
-/// `names` (possibly none): "; --columns ..."; empty if the data does not have more.
+/// Advice to append to a message, "; --columns ...", if the data has more features than a model
+/// with `features` features and these `names` (possibly none). Otherwise empty.
 std::string advise_columns(const BoundedFile& data, std::int64_t features,
                            const std::vector<std::string>& names);
 

@@ -16,7 +16,7 @@
 
 namespace lloyd::apps {
 
-/// False if a folder can be read and has no file with the name of a plugin.
+/// True if a file in the folder is named like a plugin, or if the folder cannot be read.
 inline bool has_plugin_file(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::directory_iterator entry(folder, error);
@@ -35,8 +35,9 @@ struct Context {
 
   std::chrono::seconds plugin_limit() const { return std::chrono::seconds(plugin_timeout); }
   /// Registry that loads plugins in separate processes. `plugins` must outlive it. Notes the
-  /// ignored entries of LLOYD_PLUGIN_PATH and folders without plugins on standard error. Throws
-  /// Error if this program's folder is unknown, in which plugins are searched.
+  /// ignored entries of LLOYD_PLUGIN_PATH, and the folders of --plugin-dir without plugins, on
+  /// standard error. Throws Error if the folder of this program, which is searched for plugins, is
+  /// unknown.
   Registry registry(isolated::IsolatedPlugins& plugins) const {
     program_file();
     for (const std::string& entry : Registry::ignored_entries()) {

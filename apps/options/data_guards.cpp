@@ -64,8 +64,8 @@ bool counts_rows(const InspectedRows& rows, std::int64_t feature) {
   return true;
 }
 
-// True if the values ascend, or descend, strictly. If they were rounded, neighbours may be equal,
-// but not all values.
+// True if the values ascend, or descend, strictly. `rounded`: rounding may have made neighbours
+// equal, so equal neighbours are accepted unless all values are equal.
 bool is_monotonic(const InspectedRows& rows, std::int64_t feature, bool rounded) {
   const double last = rows.at(rows.rows() - 1, feature);
   if (last == rows.at(0, feature)) return false;

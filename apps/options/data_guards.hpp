@@ -15,9 +15,9 @@ namespace lloyd::apps {
 /// One sentence for each suspicious column of data that was read with `options`, with the option
 /// that helps:
 /// - a first column that has no name, or counts the rows from 0 or 1;
-/// - a column of integers that looks like an identifier: all of the inspected values are distinct,
-///   and they either ascend or descend, or have the same number of digits (7 or more), or the
-///   column's name is that of an identifier;
+/// - a column of integers that looks like an identifier: all of the inspected values are distinct
+///   (not required if rounding to float32 changed some), and they either ascend or descend, or have
+///   the same number of digits (7 or more), or the column's name is that of an identifier;
 /// - a last column that looks like class numbers, if no other column does: integers in an interval
 ///   of at most 20 that begins at -1, 0 or 1;
 /// - standard deviations that differ by a factor of 1000 or more, unless `standardized`;
@@ -33,8 +33,8 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
 std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            const std::vector<std::string>& feature_names,
                                            const DataOptions& options);
-/// One such sentence. `feature` is the name of the feature in the sentence; `advice` says how to
-/// read it as float64.
+/// One such sentence. `feature`: how the sentence names the feature; `advice`: how to read it as
+/// float64.
 std::string rounding_warning(const std::string& file, const std::string& feature,
                              const RoundingLoss& loss, const std::string& advice);
 

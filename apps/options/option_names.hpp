@@ -5,11 +5,11 @@
 
 namespace lloyd::apps {
 
-/// Replaces "the header option" and such, as the library calls its options, by the options of the
-/// command line.
+/// Replaces the library's names of its options, such as "the header option", with the options of
+/// the command line.
 std::string with_option_names(std::string message);
 
-/// Replaces both these and options of the command line by the keys of an experiment.
+/// Replaces the library's names, and options of the command line, with the keys of an experiment.
 std::string with_key_names(std::string message);
 
 }  // namespace lloyd::apps

@@ -34,8 +34,8 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// True if the character before `end` is a hyphen after two letters and before one; that of k-means
-// is not.
+// True if the character before `end` is a hyphen that follows two letters and precedes one. So
+// k-means is not broken.
 bool ends_part(const std::string& text, std::size_t end) {
   return end >= 3 && end < text.size() && text[end - 1] == '-' && is_letter(text[end - 2]) &&
          is_letter(text[end - 3]) && is_letter(text[end]);
@@ -182,7 +182,7 @@ std::vector<std::size_t> Table::column_widths() const {
     }
   }
   // Shrinks the widest columns first: down to whole intervals, then to the parts that cannot be
-  // broken well, then without regard to blanks in headers, then to kMaxWholeWord.
+  // broken well, then to the words of headers, then to kMaxWholeWord.
   std::vector<std::size_t> cut_words = words;
   for (std::size_t& width : cut_words) width = std::min(width, kMaxWholeWord);
   for (const std::vector<std::size_t>& least : {intervals, parts, words, cut_words}) {

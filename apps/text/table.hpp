@@ -29,7 +29,7 @@ class Table {
   }
 
   /// Renders the table. Cells are broken as by wrap(), so that no line is longer than the width,
-  /// unless the columns are too many for whole words and numbers of up to 20 characters.
+  /// unless that would break words or numbers of up to 20 characters.
   std::string str() const;
   /// A GitHub Markdown table. A text that spans columns stands in the first of them.
   std::string markdown() const;
@@ -55,8 +55,8 @@ class Table {
 };
 
 /// Splits a text into lines of at most `width` UTF-8 code points: at blanks if possible, else after
-/// a hyphen between parts of two or more letters, else after one of =/_, else anywhere. Control
-/// characters become '?'.
+/// a hyphen that follows two letters and precedes one, else after '=', '/', '_' or ',', else
+/// anywhere. Control characters become '?'.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
 /// Escapes a text for Markdown, cells of tables included; unprintable characters become '?'.

@@ -28,11 +28,11 @@ class FailureGroups {
 
  private:
   std::vector<Group> groups_;
-  std::map<std::string, std::size_t> index_;  // of a cause
+  std::map<std::string, std::size_t> index_;  // in groups_, by cause
 };
 
-/// The names as lines of at most about 100 columns, indented by 4. Above 12 names, only the
-/// different groups and cases ("lattice/ties"), without data types and parameters.
+/// The names as lines of at most 100 columns, if the names allow it, indented by 4. Of more than 12
+/// names, only the distinct cases ("lattice/ties") are listed, without data types and parameters.
 std::string list_names(const std::vector<std::string>& names);
 
 }  // namespace lloyd::apps

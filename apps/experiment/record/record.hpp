@@ -53,9 +53,9 @@ struct Record {
     std::optional<std::uint64_t> order_seed;  ///< none in records of earlier versions
     std::string baseline;                     ///< label of the baseline variant; empty: none
     std::string hash;                         ///< Plan::hash; empty in records of earlier versions
-    std::optional<Checks> checks;             ///< these three: none in records of earlier versions
-    std::optional<bool> silhouette;           ///< Plan::silhouette
-    std::optional<bool> counters;             ///< Plan::counters
+    std::optional<Checks> checks;    ///< Plan::checks; these three: none in earlier versions
+    std::optional<bool> silhouette;  ///< Plan::silhouette
+    std::optional<bool> counters;    ///< Plan::counters
   } plan;
 
   struct {
