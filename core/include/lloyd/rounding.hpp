@@ -26,9 +26,9 @@ struct RoundingLoss {
   double deviation = 0;      ///< standard deviation of the rounded values
 };
 
-/// The features that rounding changes by more than a thousandth of their standard deviation; not
-/// those with equal values before rounding. `rounding` and `statistics` (of the rounded values)
-/// have d entries each, or `rounding` is empty if nothing was rounded.
+/// The features that rounding changes by more than a thousandth of their standard deviation, except
+/// those whose values were all equal before rounding. `rounding` and `statistics` (of the rounded
+/// values) have d entries each, or `rounding` is empty if nothing was rounded.
 std::vector<RoundingLoss> rounding_losses(std::span<const FeatureRounding> rounding,
                                           std::span<const FeatureStatistics> statistics);
 

@@ -45,6 +45,7 @@ namespace {
 
 // Four samples in one SIMD register; every supported machine has 16-byte vectors.
 typedef float Lanes __attribute__((vector_size(16)));
+// Eight samples, for AVX2.
 typedef float EightLanes __attribute__((vector_size(32)));
 typedef std::int32_t LaneIndices __attribute__((vector_size(16)));
 
@@ -58,31 +59,32 @@ constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 
 using PanelScores = Lanes[kPanel][kVectors];
 
-// The scores of a tile for the centroids of a panel. Wide: a vector of floats; the bits do not
-// depend on its size.
+// Computes the scores of a tile for the centroids of a panel. Wide: a vector of floats. Its width
+// does not change the bits of the scores.
 template <class Wide>
 [[gnu::always_inline]] inline void score_panel_by(const float* tile, const float* factors,
                                                   const float* half_squares, std::int64_t d,
                                                   PanelScores& scores) {
   constexpr std::int64_t kWidth = sizeof(Wide) / sizeof(float);
-  constexpr std::int64_t kWides = LabelScreen::kTile / kWidth;
-  Wide products[kPanel][kWides] = {};
+  constexpr std::int64_t kWideVectors = LabelScreen::kTile / kWidth;
+  Wide products[kPanel][kWideVectors] = {};
   for (std::int64_t block = 0; block < d; block += kFeatureBlock) {
-    Wide sums[kPanel][kWides] = {};
+    Wide sums[kPanel][kWideVectors] = {};
     const std::int64_t end = std::min(d, block + kFeatureBlock);
     for (std::int64_t j = block; j < end; ++j, tile += LabelScreen::kTile, factors += kPanel) {
-      for (std::int64_t v = 0; v < kWides; ++v) {
+      for (std::int64_t v = 0; v < kWideVectors; ++v) {
         Wide sample;
         std::memcpy(&sample, tile + v * kWidth, sizeof(Wide));
         for (std::int64_t c = 0; c < kPanel; ++c) sums[c][v] += factors[c] * sample;
       }
     }
     for (std::int64_t c = 0; c < kPanel; ++c) {
-      for (std::int64_t v = 0; v < kWides; ++v) products[c][v] += sums[c][v];
+      for (std::int64_t v = 0; v < kWideVectors; ++v) products[c][v] += sums[c][v];
     }
   }
   for (std::int64_t c = 0; c < kPanel; ++c) {
-    for (std::int64_t v = 0; v < kWides; ++v) products[c][v] = half_squares[c] - products[c][v];
+    for (std::int64_t v = 0; v < kWideVectors; ++v)
+      products[c][v] = half_squares[c] - products[c][v];
     std::memcpy(scores[c], products[c], sizeof(scores[c]));
   }
 }

@@ -1,4 +1,4 @@
-// Refuses to use a model without centroids.
+// require_centroids: refuses a model without centroids.
 #pragma once
 
 #include <lloyd/model.hpp>

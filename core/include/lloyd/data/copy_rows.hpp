@@ -29,9 +29,9 @@ struct CopiedRows {
   std::int64_t samples = 0;   ///< n
   std::int64_t features = 0;  ///< d
   std::int64_t dropped = 0;   ///< rows of text that were left out, see CsvOptions::drop_missing
-  /// Features of text that are distorted by rounding to float32.
+  /// Features of a text file that rounding to float32 distorts; none for other files.
   std::vector<RoundingLoss> rounding_losses = {};
-  std::vector<std::string> feature_names = {};  ///< those of text; may be empty
+  std::vector<std::string> feature_names = {};  ///< of a text file; may be empty
 };
 
 /// Copies all rows, in blocks of some megabytes, to a file whose extension gives its format; see

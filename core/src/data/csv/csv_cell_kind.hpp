@@ -29,8 +29,8 @@ struct NumberAdvice {
   bool names_option = false;  ///< names an option of CsvOptions, see InputOptionError
 };
 
-/// What the text seems to be, and what would be right. `decimal_comma`: numbers have decimal
-/// commas, which are points in `text`.
+/// What the text seems to be, and what would be right. `decimal_comma`: the file has decimal
+/// commas, which were replaced by points in `text`.
 NumberAdvice number_advice(std::string_view text, bool decimal_comma);
 
 }  // namespace lloyd

@@ -26,8 +26,8 @@ bool is_number(std::string_view text);
 class CsvCursor {
  public:
   /// `file` is the name for messages; it and `text` must outlive the cursor. Throws InputError for
-  /// any byte-order mark but one of UTF-8. `decimal_comma`: messages are about text in which
-  /// decimal commas were replaced.
+  /// any byte-order mark but one of UTF-8. `decimal_comma`: the text had decimal commas, which
+  /// were replaced by points; messages give advice for commas.
   CsvCursor(std::string_view file, std::string_view text, char delimiter,
             bool decimal_comma = false);
 

@@ -78,7 +78,7 @@ class CsvRows {
   std::vector<FeatureRounding> rounding_;
   std::int64_t rounding_rows_ = 0;     // kept rows whose rounding was measured
   std::int64_t kept_ = 0;              // rows
-  std::vector<std::int64_t> dropped_;  // numbers of rows in the file
+  std::vector<std::int64_t> dropped_;  // numbers of the rows left out
   std::int64_t fixed_bytes_ = 0;       // memory of the text and of the column descriptions
   std::int64_t class_bytes_ = 0;       // memory of the classes
 };

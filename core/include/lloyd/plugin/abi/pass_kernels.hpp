@@ -1,6 +1,5 @@
 // PassKernels: an optional interface by which the host runs the passes of a fit one by one, while
-// labels, bounds and the like stay in the session. The host obtains it by name with
-// Session::query().
+// labels and bounds stay in the session. The host obtains it by name with Session::query().
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,11 @@ namespace lloyd {
 inline constexpr char kPassKernels[] = "lloyd.fit_pass/1";
 
 /// How cluster sums are split into 64-bit limbs, which are added without carries: a sum is the sum
-/// over i of limb[i] * 2^(i * bits), in multiples of the feature's quantum. All limbs but the last
-/// are in [0, 2^bits) if they are those of a single pass.
+/// over i of limb[i] * 2^(i * bits), in multiples of the feature's quantum. After a single pass
+/// into zeroed arrays, all limbs but the last are in [0, 2^bits).
 struct SumLimbs {
   std::int32_t count = 1;  ///< limbs of a sum, 1 to 8
-  std::int32_t bits = 63;  ///< bits of each, 1 to 63
+  std::int32_t bits = 63;  ///< bits of each but the last, 1 to 63
 };
 static_assert(sizeof(SumLimbs) == 8);
 
@@ -36,9 +35,9 @@ struct PassRequest {
   std::uint64_t struct_size = sizeof(PassRequest);  ///< size as compiled by the creator
   /// k x d, row-major, finite; valid and unchanged until the next pass() or end().
   const double* centroids = nullptr;
-  /// limbs x k x d; the change of the sums by this pass is added: the sums of all samples in the
-  /// first pass, then those of the samples whose label changed, added to the new cluster and
-  /// subtracted from the former one.
+  /// limbs x k x d. The pass adds the change of the sums to it: in the first pass every sample to
+  /// its cluster; later each sample whose label changed, to its new cluster and subtracted from its
+  /// former one.
   std::int64_t* sums = nullptr;
   std::int64_t* counts = nullptr;  ///< k; the change of the counts is added likewise
   ExactSum* inertia = nullptr;     ///< the squared distances to the assigned centroids are added
@@ -56,25 +55,27 @@ struct PassResult {
 };
 static_assert(sizeof(PassResult) == 32);
 
-/// Part of a session: shares its lifetime, and likewise serves one thread at a time. The calls are
+/// Part of a session: shares its lifetime, and likewise serves one thread at a time. Order of
+/// calls:
 ///
 ///     begin, pass, { [farthest], [labels], pass }..., end
 ///
-/// fit(), label() and partial() of the session end the passes first. Methods restore the
-/// floating-point modes. They return `invalid_argument` if called out of order, and `cancelled`
-/// soon after `observer` (may be null) returned true from stop_requested(). After any status but
-/// ok, the outputs are undefined and only begin() and end() may be called.
+/// fit(), label() and partial() of the session first end the passes. Methods leave the caller's
+/// floating-point modes as they were. They return `invalid_argument` if called out of order or for
+/// clusters or limbs out of range, and `cancelled` soon after stop_requested() of `observer` (may
+/// be null) returned true. After any status but ok, the outputs are undefined and only begin() and
+/// end() may be called.
 class PassKernels {
  public:
-  /// Begins a sequence of passes, and ends the previous one. No sample has a label. Returns
+  /// Begins a sequence of passes, without labels, and ends the previous one. Returns
   /// `unsupported` if the data set has no integer sums (see SumForm).
   virtual Status begin(const PassOptions& options) noexcept = 0;
   /// Labels all samples by the given centroids.
   virtual Status pass(const PassRequest& request, Observer* observer,
                       PassResult& result) noexcept = 0;
-  /// Writes the `wanted` samples that are farthest from the centroid of their label, by labels and
-  /// centroids of the last pass, to `samples`, and their number, which is smaller only if fewer
-  /// have a distance > 0, to `count`. Order: descending distance, then row.
+  /// Finds the `wanted` samples that are farthest from the centroid of their label, by labels and
+  /// centroids of the last pass. Writes them to `samples`, by descending distance, then row, and
+  /// their number to `count`; it is smaller than `wanted` only if fewer have a distance > 0.
   virtual Status farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
                           std::int64_t* count) noexcept = 0;
   /// Writes the labels of the last pass to `labels` (n).

@@ -307,8 +307,8 @@ class ClusterSums {
   }
 
   /// Adds the sums (limbs x k x d) and the counts (k) to arrays of the caller; null arrays are
-  /// skipped. The limbs must hold the sums: SumLimbs::count * SumLimbs::bits bits with the sign.
-  /// Integer forms only.
+  /// skipped. Sums, with their sign, must fit in SumLimbs::count * SumLimbs::bits bits. Integer
+  /// forms only.
   void add_to(const SumLimbs& limbs, std::int64_t* sums, std::int64_t* counts) {
     flush();
     for (std::size_t c = 0; counts != nullptr && c < counts_.size(); ++c) counts[c] += counts_[c];

@@ -118,7 +118,8 @@ class LloydLoop {
     }
     if (options.clusters < 1 || options.limbs.count < 1 || options.limbs.count > 8 ||
         options.limbs.bits < 1 || options.limbs.bits > 63) {
-      throw StatusError(StatusCode::invalid_argument, "begin() got clusters or limbs out of range");
+      throw StatusError(StatusCode::invalid_argument,
+                        "begin() takes 1 or more clusters, and 1 to 8 limbs of 1 to 63 bits");
     }
     prepare(options.clusters, nullptr);
     passes_.emplace(step_, dataset_.samples, options.limbs);
@@ -183,7 +184,7 @@ class LloydLoop {
     ClusterSums sums;
     std::vector<std::int64_t> counts;
     std::vector<std::int32_t> former;  // labels of a block before its assignment
-    std::vector<LabelChange> changes;  // of the block
+    std::vector<LabelChange> changes;  // by the assignment of that block
     ExactSum inertia;
     FarthestSamples farthest;
   };
@@ -207,7 +208,7 @@ class LloydLoop {
     S& step_;
   };
 
-  // The state between the passes that the host drives.
+  // State that is kept between the passes of PassKernels.
   struct DrivenPasses {
     DrivenPasses(S& step, std::int64_t samples, const SumLimbs& form)
         : limbs(form),
@@ -293,7 +294,8 @@ class LloydLoop {
   // Calls body(passes), and ends the passes if it throws.
   template <class Body>
   void use_passes(Observer* observer, const Body& body) {
-    if (!passes_) throw StatusError(StatusCode::invalid_argument, "no passes were begun");
+    if (!passes_)
+      throw StatusError(StatusCode::invalid_argument, "there are no passes; call begin() first");
     resume(observer);
     try {
       body(*passes_);
@@ -305,7 +307,7 @@ class LloydLoop {
 
   static void require_labels(const DrivenPasses& passes) {
     if (passes.has_labels) return;
-    throw StatusError(StatusCode::invalid_argument, "labels and far samples need a pass");
+    throw StatusError(StatusCode::invalid_argument, "there are no labels yet; call pass() first");
   }
 
   // Writes the labels that the step has deferred.
@@ -572,7 +574,7 @@ class LloydLoop {
   std::vector<std::unique_ptr<LoopWorker>> workers_;  // null before their first block
   std::int64_t farthest_count_ = 0;                   // samples that each worker keeps
   std::optional<ClusterSums> sums_;                   ///< of all workers
-  std::optional<DrivenPasses> passes_;                // none: not begun
+  std::optional<DrivenPasses> passes_;                // none outside of begin() and end()
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> out_of_memory_{false};
