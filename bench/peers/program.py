@@ -84,7 +84,7 @@ class Timer:
 
 def in_best_environment(**variables):
     """Starts this program again with environment variables that its libraries read when they are
-    loaded; None removes one. A description does not depend on them."""
+    loaded; None removes one. Does nothing for a description, which does not depend on them."""
     wanted = {name: value for name, value in variables.items() if os.environ.get(name) != value}
     if not wanted or "LLOYD_PEER_ENVIRONMENT" in os.environ or sys.argv[1:] == ["describe"]:
         return
@@ -97,8 +97,8 @@ def in_best_environment(**variables):
 
 
 def version_of(package, module):
-    """The version of an installed package. Does not import its module, which may take seconds: every run
-    asks for a description twice. Raises ImportError if it is missing."""
+    """Returns the version of an installed package. Does not import its module, which may take seconds:
+    every run asks for a description twice. Raises ImportError if the module is missing."""
     if importlib.util.find_spec(module) is None:
         raise ImportError(f"No module named '{module}'")
     return importlib.metadata.version(package)

@@ -17,8 +17,9 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// The scores that prove a squared distance of at least squared_distances[i]: those up to
-// limits[i]. Derivation and symbols: docs/design/openmp/exactness.md, section 4, steps 5 to 7.
+// Sets limits[i] to a score such that every score up to it proves a squared distance of at least
+// squared_distances[i]. Derivation and symbols: docs/design/openmp/exactness.md, section 4, steps 5
+// to 7.
 void find_limits(const IntegerTile& tile, std::int64_t rows, std::int64_t features,
                  const IntegerCentroids& centroids, const double* squared_distances,
                  std::int32_t (&limits)[kTile]) {
@@ -46,8 +47,8 @@ void find_limits(const IntegerTile& tile, std::int64_t rows, std::int64_t featur
   std::fill(limits + rows, limits + kTile, std::numeric_limits<std::int32_t>::max());
 }
 
-// Sets the bits of the scores above the limits for a panel of Count centroids. A flattened function
-// of its own keeps the sums in registers, see score_panels().
+// Sets the bits of `below` whose scores exceed the limits, for a panel of Count centroids. As a
+// function of its own, flattened, it keeps the sums in registers, see score_panels().
 template <std::size_t Count>
 HWY_NOINLINE HWY_FLATTEN void compare_panel(const PairLine* pairs, std::size_t pair_count,
                                             const std::int32_t* panel, const std::int32_t* offsets,

@@ -1,4 +1,4 @@
-// RatedCandidates: distances to candidates that a pass of gains() found.
+// RatedCandidates: distances to candidates, kept from a pass of gains().
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace lloyd_openmp {
 
-/// For each candidate the samples that are nearer to it than to any centroid so far, and their
-/// squared distances. The candidate that is chosen as a centroid then needs no pass of its own.
+/// For each candidate, the samples that are nearer to it than to any centroid so far, and their
+/// squared distances. So the candidate that becomes a centroid needs no pass of its own.
 class RatedCandidates {
  public:
   /// Begins a pass that rates `candidates` (m x d) of n samples on up to `threads` threads.
@@ -24,7 +24,7 @@ class RatedCandidates {
     squared_distances_.resize(static_cast<std::size_t>(n));
     threads_.resize(static_cast<std::size_t>(threads));
     const auto max_found = static_cast<std::size_t>(n / kSamplesPerEntry / threads);
-    for (OfThread& own : threads_) {
+    for (PerThread& own : threads_) {
       own.overflowed = false;
       own.max_found = max_found;
       own.found.clear();
@@ -32,15 +32,17 @@ class RatedCandidates {
     }
   }
 
-  /// Keeps the squared distances of `count` samples from sample `begin` on, before the pass.
+  /// Copies the squared distances, as they are before the pass, of `count` samples from sample
+  /// `begin` on.
   void keep(const double* squared_distances, std::int64_t begin, std::int64_t count) {
     std::memcpy(squared_distances_.data() + begin, squared_distances + begin,
                 static_cast<std::size_t>(count) * sizeof(double));
   }
 
-  /// Called on thread `thread`: candidate c is nearer to sample i.
+  /// Called on thread `thread`: candidate c is at this squared distance from sample i, and nearer
+  /// than all centroids so far.
   void add(int thread, std::int64_t i, std::int64_t c, double squared_distance) {
-    OfThread& own = threads_[static_cast<std::size_t>(thread)];
+    PerThread& own = threads_[static_cast<std::size_t>(thread)];
     own.overflowed = own.overflowed || own.found.size() == own.max_found;
     if (!own.overflowed) own.found.push_back({i, c, squared_distance});
   }
@@ -48,7 +50,7 @@ class RatedCandidates {
   /// Completes the pass.
   void end() {
     complete_ = true;
-    for (const OfThread& own : threads_) complete_ = complete_ && !own.overflowed;
+    for (const PerThread& own : threads_) complete_ = complete_ && !own.overflowed;
   }
 
   void clear() { complete_ = false; }
@@ -56,9 +58,10 @@ class RatedCandidates {
   /// Frees all memory.
   void release() { *this = {}; }
 
-  /// Calls visit(i, squared_distance) for each sample that is nearer to `centroid` than by
-  /// `squared_distances`, in any order. Returns false, without a call, unless `centroid` was a
-  /// candidate of the last pass and `squared_distances` are those of before that pass.
+  /// Calls visit(i, squared_distance) for each sample i whose squared distance to `centroid` is
+  /// below squared_distances[i], in any order. Returns false, without a call, unless the last pass
+  /// is complete, `centroid` was one of its candidates, and `squared_distances` has the bits that
+  /// keep() received.
   template <class Visit>
   bool visit_nearer(const double* centroid, const double* squared_distances,
                     lloyd::ThreadTeam& team, Visit&& visit) const {
@@ -70,7 +73,7 @@ class RatedCandidates {
         break;
     }
     if (c * features_ == candidates_.size() || !is_unchanged(squared_distances, team)) return false;
-    for (const OfThread& own : threads_) {
+    for (const PerThread& own : threads_) {
       for (const Found& found : own.found) {
         if (found.candidate == static_cast<std::int64_t>(c))
           visit(found.sample, found.squared_distance);
@@ -86,14 +89,15 @@ class RatedCandidates {
   }
 
  private:
-  // In the first passes nearly all samples are nearer; their list would be longer than the data.
+  // In the first passes nearly all samples are nearer to a candidate; a list of all of them would
+  // take more memory than the data.
   static constexpr std::int64_t kSamplesPerEntry = 4;
 
   struct Found {
     std::int64_t sample, candidate;
     double squared_distance;
   };
-  struct alignas(64) OfThread {
+  struct alignas(64) PerThread {
     std::vector<Found> found;
     std::size_t max_found = 0;
     bool overflowed = false;
@@ -117,7 +121,7 @@ class RatedCandidates {
   std::size_t features_ = 0;
   std::vector<double> candidates_;         // m x d
   std::vector<double> squared_distances_;  // n
-  std::vector<OfThread> threads_;
+  std::vector<PerThread> threads_;
 };
 
 }  // namespace lloyd_openmp

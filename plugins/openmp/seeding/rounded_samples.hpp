@@ -16,15 +16,15 @@
 
 namespace lloyd_openmp {
 
-/// Float32 samples, rounded when they are first screened. Passes over different tiles may run
-/// concurrently.
+/// Float32 samples, rounded to 16 bits when they are first screened. Different tiles may be
+/// screened concurrently.
 class RoundedSamples {
  public:
   /// The data that `dataset` refers to must outlive it.
   RoundedSamples(const lloyd::DatasetView& dataset, InstructionSet set)
       : dataset_(dataset), set_(set), origin_(dataset) {}
 
-  /// Bytes for n samples of d features; 0: they are not stored.
+  /// Bytes for n samples of d features; 0 if they are not rounded, but screened in float32.
   static std::int64_t bytes([[maybe_unused]] std::int64_t n, [[maybe_unused]] std::int64_t d) {
 #if defined(__x86_64__)  // elsewhere the integer screen has no fast dot product
     constexpr std::int64_t kMinFeatures = 16;
@@ -61,15 +61,16 @@ class RoundedSamples {
                           squared_distances, offsets, below);
   }
 
-  /// Records the result of a pass: of `pairs` of sample and centroid, `wasted` were computed by the
-  /// definition in vain. If that is slower than screening in float32, set_centroids() returns false
-  /// from now on: in data with distant outliers the unit is too coarse.
+  /// Records the result of a pass: of `pairs` pairs of a sample and a centroid, `wasted` were
+  /// computed by the definition without lowering a distance. If these are too many for integers to
+  /// pay, as in data with distant outliers, for which the unit is too coarse, set_centroids()
+  /// returns false until release().
   void record_pass(std::int64_t pairs, std::int64_t wasted) {
-    constexpr std::int64_t kMaxWastedShare = 32;
-    if (wasted > pairs / kMaxWastedShare) release(), gives_up_ = true;
+    constexpr std::int64_t kMinPairsPerWasted = 32;
+    if (wasted > pairs / kMinPairsPerWasted) release(), gives_up_ = true;
   }
 
-  /// Frees the rounded samples, until a pass needs them again.
+  /// Frees the rounded samples. The next pass may round them again.
   void release() {
     tiles_ = {};
     radius_ = 0;

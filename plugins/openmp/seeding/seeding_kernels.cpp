@@ -80,7 +80,7 @@ class ExactDistances {
     return static_cast<const T*>(problem_.dataset.data) + i * problem_.dataset.stride;
   }
 
-  // Number of distances that were computed but not visited.
+  // Number of distances that were computed but not below the current one.
   std::int64_t wasted() const { return computed_ - nearer_; }
 
  private:
@@ -237,6 +237,7 @@ std::size_t threads_for(const Problem& problem) {
                                                  problem.dataset.features, problem.team.threads()));
 }
 
+// Calls body(thread, worker) for each tile, which is screened in floating point.
 template <class T, class Real, class Body>
 void for_each_float_tile(const Problem& problem, Body&& body) {
   const std::vector<Real> screened(problem.centroids,
@@ -245,7 +246,7 @@ void for_each_float_tile(const Problem& problem, Body&& body) {
   for_each_tile(problem, workers, body);
 }
 
-// Screens in integers.
+// The same with integers. Records the pass in `samples`.
 template <class Body>
 void for_each_integer_tile(const Problem& problem, RoundedSamples& samples, Body&& body) {
   std::vector<IntegerWorker> workers(threads_for(problem), {problem, samples});
@@ -255,7 +256,8 @@ void for_each_integer_tile(const Problem& problem, RoundedSamples& samples, Body
   samples.record_pass(problem.dataset.samples * problem.count, wasted);
 }
 
-// Visits of samples whose squared distances a request for the nearest centroids lowers.
+// Visitor of a NearestRequest: lowers the squared distance of a sample, and sets its nearest
+// centroid if that is requested.
 class NearestUpdate {
  public:
   explicit NearestUpdate(const lloyd::NearestRequest& request) : request_(request) {}
@@ -364,8 +366,9 @@ void OpenmpSeeding::release() {
   rated_.release();
 }
 
-// Fewer candidates belong to so few clusters that rounding the samples does not pay.
 bool OpenmpSeeding::begin_integer_pass(const lloyd::GainsRequest& request) {
+  // Greedy k-means++ rates 5 candidates from 21 clusters on. With fewer, rounding the samples takes
+  // longer than it saves.
   constexpr std::int64_t kMinCandidates = 5;
   rated_.clear();
   if (request.count < kMinCandidates || dataset_.dtype != lloyd::DType::float32 ||

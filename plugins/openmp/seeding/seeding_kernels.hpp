@@ -20,9 +20,9 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
   /// The data that `dataset` refers to and `team` must outlive it.
   OpenmpSeeding(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set);
 
-  /// Bytes that passes over n samples of d features store until release().
+  /// Bytes that passes over n samples of d features keep until release().
   static std::int64_t stored_bytes(lloyd::DType dtype, std::int64_t n, std::int64_t d);
-  /// Frees what the passes of a seeding have stored.
+  /// Frees the memory that the passes of a seeding keep.
   void release();
 
   lloyd::Status nearest(const lloyd::NearestRequest& request,
@@ -31,7 +31,8 @@ class OpenmpSeeding final : public lloyd::SeedingKernels {
                       lloyd::Observer* observer) noexcept override;
 
  private:
-  // Returns true if the pass of the request is to screen integers.
+  // Prepares a pass that screens integers. Returns false if the pass must screen in float32 or
+  // float64.
   bool begin_integer_pass(const lloyd::GainsRequest& request);
 
   // Calls task.operator()<T, Real>() with the types of the samples and of the screen.
