@@ -1,4 +1,5 @@
-// Stores a parameter in too few bits: at its maximum it becomes 0, and no centroid is compared.
+// Stores a parameter in too few bits: at its maximum it becomes 0, and only the first
+// centroid is compared.
 #include <algorithm>
 #include <cstdint>
 

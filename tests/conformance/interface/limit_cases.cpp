@@ -105,7 +105,7 @@ MemoryEstimate estimated(const Context& context, const Dataset& dataset, const S
 // A fit uses no more host memory than estimated, plus an allowance. Device memory cannot be
 // observed here.
 void check_estimate(const Context& context, const Samples& samples, std::int64_t clusters) {
-  constexpr std::int64_t kFreeBytes = 128 * 1024;
+  constexpr std::int64_t kAllowedBytes = 128 * 1024;
   const Dataset dataset = make_dataset(samples, context.dtype());
   if (!context.beyond(dataset, clusters).empty()) return;
   Setting setting = one_iteration(samples, clusters);
@@ -123,7 +123,7 @@ void check_estimate(const Context& context, const Samples& samples, std::int64_t
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   const std::int64_t held = observer.largest - before - mine;
   const auto allowed =
-      kFreeBytes + static_cast<std::int64_t>(1.1 * static_cast<double>(memory.host_bytes));
+      kAllowedBytes + static_cast<std::int64_t>(1.1 * static_cast<double>(memory.host_bytes));
   expect(
       held <= allowed,
       "{}: a fit held {} bytes of the heap; estimate() gives {} bytes, so at most {} are allowed "
@@ -186,8 +186,8 @@ std::vector<std::string> ends_of_range(const ParameterInfo& parameter) {
   }
 }
 
-// Fails unless a status other than ok says that these parameters are beyond the backend or the
-// machine, such as a device that does not exist.
+// Fails unless `status`, which is not ok, is a refusal of the parameters: they exceed the backend
+// or the machine, such as a device that does not exist.
 void expect_refusal(const char* call, const Status& status) {
   const bool clean =
       status.code == StatusCode::invalid_argument || status.code == StatusCode::unsupported ||

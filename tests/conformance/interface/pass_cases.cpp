@@ -1,5 +1,5 @@
-// PassKernels, if a session provides them: passes that keep their state have the bits of partial(),
-// for any split of the rows and any sequence of centroids.
+// PassKernels, if a session provides them: passes that keep their state give results with the bits
+// of partial(), for any split of the rows and any sequence of centroids.
 #include <algorithm>
 
 #include <lloyd/plugin/abi/pass_kernels.hpp>
@@ -75,7 +75,7 @@ void begin(PassKernels& kernels, std::int64_t clusters, const SumLimbs& limbs) {
   expect_ok("begin()", kernels.begin(options));
 }
 
-// A sequence that moves little, much, back, and not at all.
+// Centroids of six passes: they move a little, then further, back to the start, and not at all.
 std::vector<std::vector<double>> centroid_sequence(const Samples& samples) {
   std::vector<std::vector<double>> sequence;
   const std::vector<double> first = first_rows(samples, kClusters);
@@ -108,7 +108,7 @@ std::vector<NamedSamples> pass_data_sets(const Context& context) {
           {"a wide range, 43 bits", wide_values, {3, 43}}};
 }
 
-// Labels, changes of sums and counts, inertia and far samples of each pass.
+// Checks labels, changes of sums and counts, inertia and far samples of each pass.
 void sequence(const Context& context) {
   for (const auto& [name, samples, limbs] : pass_data_sets(context)) {
     const Dataset dataset = make_dataset(samples, context.dtype());
@@ -167,7 +167,8 @@ DatasetView part_of(const Dataset& dataset, std::int64_t begin, std::int64_t end
   return view;
 }
 
-// Limbs, counts and inertia of parts in sessions of their own add up to those of the whole.
+// Parts of the rows, each in its own session: limbs, counts and inertia add up to those of the
+// whole.
 void splits(const Context& context) {
   for (const auto& [name, samples, limbs] : pass_data_sets(context)) {
     const Dataset dataset = make_dataset(samples, context.dtype());

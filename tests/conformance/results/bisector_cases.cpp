@@ -1,7 +1,7 @@
 // Samples on the bisector of two moving centroids, or within a few units in the last place of it.
-// Data and centroids are on one line, for which the triangle inequality is tight: bounds that are
-// carried from one iteration to the next have no slack but their margin for rounding. Backends that
-// prune by bounds without such a margin fail here, and only here.
+// Data and centroids are on one line, where the triangle inequality is tight: the only slack of
+// bounds that are carried from one iteration to the next is their margin for rounding. These cases
+// are meant to fail every backend that prunes by bounds without such a margin.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,8 @@ namespace lloyd::conformance {
 namespace {
 
 constexpr std::int64_t kDimensions[] = {2, 5, 16, 33};
-// Probes of a bisector have these offsets, in units in the last place of one feature.
+// The probes of a bisector have offsets of -kMaxOffset to kMaxOffset units in the last place of one
+// feature.
 constexpr int kMaxOffset = 3;
 constexpr std::int64_t kProbes = 2 * kMaxOffset + 1;
 
@@ -45,9 +46,9 @@ std::int64_t largest_feature(const std::vector<double>& direction) {
   return std::max_element(direction.begin(), direction.end()) - direction.begin();
 }
 
-// Two clusters on a line of integer points. The probes belong to `leaving` in the first iteration
-// and are in the middle between the centroids in the second, exactly: positions and means are
-// integers. The tie goes to the lower index.
+// Two clusters on a line of integer points. The probes belong to `leaving` in the first iteration.
+// In the second they are exactly in the middle between the centroids, because positions and means
+// are integers. The tie goes to the lower index.
 void add_tie(std::vector<NamedFit>& fits, Numbers& numbers, std::int64_t d, bool tie_moves,
              std::int64_t others, DType dtype) {
   std::vector<double> direction;
@@ -63,7 +64,7 @@ void add_tie(std::vector<NamedFit>& fits, Numbers& numbers, std::int64_t d, bool
   std::vector<double> tie;
   append(tie, direction, middle);
   set_probes(samples.values.data(), tie, largest_feature(direction), dtype);
-  // As many on the other side: the mean is `half` away from the probes.
+  // As many samples on the other side, so that the mean is `half` away from the probes.
   for (std::int64_t i = 0; i < kProbes; ++i) {
     append(samples.values, direction, middle - 2 * half);
   }
@@ -98,8 +99,8 @@ void ties(const Context& context) {
   verify_fits(context, fits);
 }
 
-// Moves the probes to the bisectors of an iteration (>= 2). They contribute to the centroids
-// themselves, so this is repeated until they stay: the means follow a probe by a small fraction.
+// Moves the probes to the bisectors of an iteration (>= 2). Probes contribute to the means, which
+// follow them by a small fraction, so this is repeated until the probes stay in place.
 void place_probes(Samples& samples, const Setting& setting, std::int64_t iteration,
                   std::int64_t feature, DType dtype) {
   constexpr int kMaxRepeats = 30;
