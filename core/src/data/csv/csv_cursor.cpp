@@ -133,6 +133,16 @@ void CsvCursor::check_byte(std::int64_t column) const {
   if (*at_ == '\0') fail(column, "the cell holds a NUL byte, so this is not UTF-8 text");
 }
 
+// The text as in the file if it is a number with a decimal point, whose decimal comma was expected;
+// otherwise empty. replace_decimal_commas() exchanges comma and point.
+std::string CsvCursor::with_decimal_point(std::string_view text) const {
+  std::string pointed(text);
+  const std::size_t comma = pointed.find(',');
+  if (!decimal_comma_ || comma == std::string::npos) return {};
+  pointed[comma] = '.';
+  return is_number(pointed) ? pointed : std::string();
+}
+
 template <class T>
 T CsvCursor::convert(std::string_view text, std::int64_t column) {
   T value = 0;
@@ -166,6 +176,11 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
   if (column == 0 && text.starts_with('#')) {
     fail(column,
          fmt::format("'{}' is not a number; lines that begin with '#' are rows too", shown(text)));
+  }
+  if (const std::string pointed = with_decimal_point(text); !pointed.empty()) {
+    fail_for_option(column, fmt::format("'{}' has a point, but decimals have commas here; write "
+                                        "thousands without separators: 12500,5",
+                                        pointed));
   }
   NumberAdvice advice = number_advice(text, decimal_comma_);
   if (advice.text.empty()) {

@@ -95,6 +95,7 @@ class CsvCursor {
   CsvCell take_quoted_cell(std::int64_t column);
   /// Throws InputError for bytes that no cell may hold.
   void check_byte(std::int64_t column) const;
+  std::string with_decimal_point(std::string_view text) const;
   template <class T>
   T convert(std::string_view text, std::int64_t column);
 

@@ -15,19 +15,19 @@ char* skip_sign(char* at, const char* end) {
   return at != end && (*at == '+' || *at == '-') ? at + 1 : at;
 }
 
-// The comma of [begin, end) if that is a number with a decimal comma; otherwise null.
-char* find_decimal_comma(char* begin, const char* end) {
+// The comma or point of [begin, end) if that is a number with one; otherwise null.
+char* find_decimal_mark(char* begin, const char* end) {
   begin = skip_sign(begin, end);
-  char* const comma = skip_digits(begin, end);
-  if (comma == end || *comma != ',') return nullptr;
-  char* at = skip_digits(comma + 1, end);
-  if (comma - begin + (at - comma) - 1 == 0) return nullptr;  // no digit
+  char* const mark = skip_digits(begin, end);
+  if (mark == end || (*mark != ',' && *mark != '.')) return nullptr;
+  char* at = skip_digits(mark + 1, end);
+  if (mark - begin + (at - mark) - 1 == 0) return nullptr;  // no digit
   if (at != end && (*at == 'e' || *at == 'E')) {
     char* const exponent = skip_sign(at + 1, end);
     at = skip_digits(exponent, end);
     if (at == exponent) return nullptr;
   }
-  return at == end ? comma : nullptr;
+  return at == end ? mark : nullptr;
 }
 
 bool is_cell_blank(char c) {
@@ -62,7 +62,7 @@ void replace_decimal_commas(char* begin, char* end, char delimiter) {
       ++first;
       --last;
     }
-    if (char* const comma = find_decimal_comma(first, last)) *comma = '.';
+    if (char* const mark = find_decimal_mark(first, last)) *mark = *mark == ',' ? '.' : ',';
     begin = stop == end ? end : stop + 1;
   }
 }

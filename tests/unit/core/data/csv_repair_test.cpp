@@ -126,6 +126,12 @@ TEST(DecimalCommas, AreKeptBetweenDelimitersInQuotes) {
   EXPECT_EQ(text, "\"a;1,5;b\";2.5\n \"\"\"x;1,5;\"\";\";1.5\n\"open;1,5\n1.5;\"\";\"");
 }
 
+TEST_F(CsvRepair, RefusesAPointWhereDecimalsHaveCommas) {
+  EXPECT_EQ(refusal("a;b\n1,5;2\n-12.500;3\n", repairing(false, true)),
+            "t.csv, line 3, column 1: '-12.500' has a point, but decimals have commas here; write "
+            "thousands without separators: 12500,5");
+}
+
 TEST(DecimalCommas, AreReplacedInNumbersOnly) {
   std::string text = "1,5; -2,5 ;,;,5;5,;1,2,3;a1,5;\"1,5\";\"1,5;1,5\";1,5e;1,5e3\n1,5";
   replace_decimal_commas(text.data(), text.data() + text.size(), ';');
