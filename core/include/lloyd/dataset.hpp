@@ -34,9 +34,10 @@ struct Matrix {
   /// The file that the values are mapped from; null if they are not mapped.
   std::shared_ptr<const BackingFile> file = nullptr;
 
-  /// Takes ownership of row-major float32 values; `values.size()` must be rows x columns.
+  /// Takes ownership of row-major float32 values. Throws InputError unless `values.size()` is rows
+  /// x columns.
   static Matrix from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns);
-  /// Takes ownership of row-major float64 values; `values.size()` must be rows x columns.
+  /// The same for float64 values.
   static Matrix from_values(std::vector<double> values, std::int64_t rows, std::int64_t columns);
 
   /// Refers to row-major float32 values that the caller keeps alive and unchanged. `stride`: values

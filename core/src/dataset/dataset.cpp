@@ -19,6 +19,12 @@ namespace {
 
 template <class T>
 Matrix own_values(std::vector<T> values, std::int64_t rows, std::int64_t columns, DType dtype) {
+  std::int64_t size = 0;
+  if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &size) ||
+      size != std::ssize(values)) {
+    throw InputError(
+        fmt::format("{} values are given for {} rows of {} columns", values.size(), rows, columns));
+  }
   auto storage = std::make_shared<std::vector<T>>(std::move(values));
   Matrix matrix;
   matrix.data = storage->data();

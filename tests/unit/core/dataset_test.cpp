@@ -44,6 +44,14 @@ TEST(Dataset, RefusesImpossibleShapes) {
   EXPECT_EQ(refusal(matrix), "points: the data pointer is null");
 }
 
+TEST(Dataset, RefusesValuesOfAnotherNumberThanTheMatrixHas) {
+  EXPECT_EQ(message_of<InputError>([] { Matrix::from_values(std::vector<float>(4), 3, 2); }),
+            "4 values are given for 3 rows of 2 columns");
+  EXPECT_EQ(message_of<InputError>([] { Matrix::from_values(std::vector<double>(1), -1, -1); }),
+            "1 values are given for -1 rows of -1 columns")
+      << "the product has the right size";
+}
+
 TEST(Dataset, NamesTheFirstValueThatIsNotFinite) {
   EXPECT_EQ(refusal(Matrix::from_values(std::vector<double>{1, 2, 3, kNan, kInfinity, 6}, 3, 2)),
             "points: row 1, column 1 (counted from 0) is nan; all values must be finite");
