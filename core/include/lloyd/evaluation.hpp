@@ -55,11 +55,13 @@ LabelCheck check_labels(const Dataset& dataset, std::span<const double> centroid
                         const LabelCheckOptions& options = {});
 
 /// Adjusted Rand index of two labellings of the same samples: 1 for equal partitions, about 0 for
-/// independent ones. Throws InputError if the sizes differ. Source: L. Hubert and P. Arabie,
-/// "Comparing partitions", Journal of Classification 2, 1985.
+/// independent ones. Samples with a negative number in either are left out. Throws InputError if
+/// the sizes differ. Source: L. Hubert and P. Arabie, "Comparing partitions", Journal of
+/// Classification 2, 1985.
 double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std::int32_t> b);
 
-/// Encodes class names as integers: distinct names become 0, 1, ... in order of first appearance.
+/// Encodes class names as integers: distinct names become 0, 1, ... in order of first appearance,
+/// and an empty name, of a sample without a class, becomes -1.
 std::vector<std::int32_t> encode_classes(std::span<const std::string> classes);
 
 }  // namespace lloyd

@@ -129,14 +129,16 @@ double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std:
   std::unordered_map<std::int32_t, std::uint64_t> sizes_a;
   std::unordered_map<std::int32_t, std::uint64_t> sizes_b;
   std::unordered_map<std::uint64_t, std::uint64_t> sizes_both;
+  PairCount n = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] < 0 || b[i] < 0) continue;
+    ++n;
     ++sizes_a[a[i]];
     ++sizes_b[b[i]];
     ++sizes_both[static_cast<std::uint64_t>(static_cast<std::uint32_t>(a[i])) << 32 |
                  static_cast<std::uint32_t>(b[i])];
   }
   // Counts ordered pairs of different samples by whether they share a cluster in each labelling.
-  const PairCount n = a.size();
   const PairCount squares = sum_of_squares(sizes_both);
   const PairCount together = squares - n;
   const PairCount only_a = sum_of_squares(sizes_a) - squares;
@@ -156,6 +158,10 @@ std::vector<std::int32_t> encode_classes(std::span<const std::string> classes) {
   std::vector<std::int32_t> result;
   result.reserve(classes.size());
   for (const std::string& name : classes) {
+    if (name.empty()) {
+      result.push_back(-1);
+      continue;
+    }
     const auto next = static_cast<std::int32_t>(numbers.size());
     result.push_back(numbers.try_emplace(name, next).first->second);
   }

@@ -272,12 +272,16 @@ TEST(AdjustedRandIndex, CountsPairsBeyond64Bits) {
   // Pair counts near 4e12, products near 1e25.
   Labels a, b;
   for (std::int32_t i = 0; i < 2000000; ++i) {
-    a.push_back(i % 2 - 1);
-    b.push_back(i % 2 == 0 ? 1000000000 : -5);
+    a.push_back(i % 2);
+    b.push_back(i % 2 == 0 ? 1000000000 : 5);
   }
   EXPECT_EQ(adjusted_rand_index(a, b), 1);
-  b[0] = -5;
+  b[0] = 5;
   EXPECT_NEAR(adjusted_rand_index(a, b), 1 - 2e-6, 1e-11);
+}
+
+TEST(AdjustedRandIndex, LeavesOutSamplesWithoutAClass) {
+  EXPECT_EQ(adjusted_rand_index(Labels{0, -1, 0, 1, 1, -1}, Labels{1, 1, 1, 0, 0, 0}), 1);
 }
 
 TEST(AdjustedRandIndex, RefusesDifferentSizes) {
@@ -289,8 +293,9 @@ TEST(AdjustedRandIndex, RefusesDifferentSizes) {
 
 TEST(EncodeClasses, ByFirstAppearance) {
   const std::vector<std::string> classes = {"rose", "iris", "rose", "", "iris", "Iris"};
-  EXPECT_EQ(encode_classes(classes), (Labels{0, 1, 0, 2, 1, 3}));
+  EXPECT_EQ(encode_classes(classes), (Labels{0, 1, 0, -1, 1, 2}));
   EXPECT_TRUE(encode_classes({}).empty());
+  EXPECT_EQ(encode_classes(std::vector<std::string>{"", "b", ""}), (Labels{-1, 0, -1}));
 }
 
 }  // namespace
