@@ -262,12 +262,16 @@ std::string DatasetSetting::key() const {
                        blobs->centers, blobs->std, blobs->box, blobs->seed, size_of(blobs->dtype),
                        standardize);
   }
+  return fmt::format("{} {} {} {} {}", file_key(), sampling.samples.value_or(0), sampling.shuffle,
+                     sampling.seed, standardize);
+}
+
+std::string DatasetSetting::file_key() const {
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
-  return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?} {} {} {} {}", file.string(),
+  return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?}", file.string(),
                      csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
                      fmt::format("{}", fmt::join(csv.drop_columns, "\n")), csv.drop_missing,
-                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), array_name,
-                     sampling.samples.value_or(0), sampling.shuffle, sampling.seed, standardize);
+                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), array_name);
 }
 
 const std::vector<std::string>& setting_keys() {

@@ -28,6 +28,9 @@ struct DatasetSetting {
 
   /// A key that is equal for equal sources.
   std::string key() const;
+  /// A key that is equal for sources that read the same samples of a file before they choose some
+  /// and standardize them.
+  std::string file_key() const;
   /// True if all samples are used, in the order of the source.
   bool takes_all_rows() const { return !sampling.samples && !sampling.shuffle; }
 };

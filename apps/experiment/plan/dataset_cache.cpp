@@ -29,8 +29,9 @@ Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>&
   }
 }
 
-// Chooses samples and scales features as the setting says.
-Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting) {
+// Chooses samples and scales features as the setting says; `map` receives the scaling, if any.
+Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting,
+                        std::optional<Standardization>& map) {
   const std::int64_t wanted = setting.sampling.samples.value_or(1);
   if (wanted > dataset.samples()) {
     setting.samples_place.fail(fmt::format("'dataset.samples' is {}, but {} has {} samples", wanted,
@@ -38,7 +39,9 @@ Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting) {
   }
   if (!setting.takes_all_rows()) dataset = sample_rows(dataset, setting.sampling);
   try {
-    return setting.standardize ? standardize(dataset) : std::move(dataset);
+    if (!setting.standardize) return dataset;
+    map = Standardization::of(dataset.statistics());
+    return standardize(dataset);
   } catch (const InputError& error) {
     setting.place.fail(error.what());
   }
@@ -66,6 +69,7 @@ DatasetFacts facts_of(const Dataset& dataset) {
   facts.dtype = dataset.dtype();
   facts.required_capabilities = dataset.view().required_capabilities;
   facts.fingerprint = dataset.fingerprint();
+  facts.feature_names = dataset.feature_names;
   return facts;
 }
 
@@ -88,11 +92,13 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   if (last_ != nullptr && key == key_) return last_;
   last_.reset();
   Dataset made = make_dataset(setting, stop_);
-  if (noted_.insert(setting.file).second) {
+  if (!setting.blobs && noted_.insert(setting.file_key()).second) {
     apps::note_dropped_rows(setting.file.string(), made.dropped_rows, made.samples());
     warn_of_rounding(made, setting);
   }
-  last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(made), setting));
+  std::optional<Standardization> map;
+  last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(made), setting, map));
+  if (map) maps_.insert_or_assign(key, *map);
   key_ = key;
   return last_;
 }
@@ -107,7 +113,10 @@ DatasetFacts DatasetCache::facts(const DatasetSetting& setting) {
   const std::string key = setting.key();
   const auto known = facts_.find(key);
   if (known != facts_.end()) return known->second;
-  return facts_.emplace(key, facts_of(*get(setting))).first->second;
+  DatasetFacts facts = facts_of(*get(setting));
+  const auto map = maps_.find(key);
+  if (map != maps_.end()) facts.standardization = map->second;
+  return facts_.emplace(key, std::move(facts)).first->second;
 }
 
 }  // namespace lloyd::experiment

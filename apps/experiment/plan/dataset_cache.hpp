@@ -10,8 +10,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <lloyd/dataset.hpp>
+#include <lloyd/standardize.hpp>
 
 #include "experiment/config/setting.hpp"
 
@@ -26,6 +28,9 @@ struct DatasetFacts {
   DType dtype = DType::float32;
   std::uint64_t required_capabilities = 0;   ///< kCapability... bits
   std::optional<std::uint64_t> fingerprint;  ///< none for blobs that have not been generated
+  std::vector<std::string> feature_names;    ///< of a file; may be empty
+  /// How the features of a file are standardized, if they are.
+  std::optional<Standardization> standardization;
 
   std::int64_t bytes() const { return samples * stride * size_of(dtype); }
 };
@@ -54,7 +59,8 @@ class DatasetCache {
   std::string key_;
   std::shared_ptr<const Dataset> last_;
   std::map<std::string, DatasetFacts> facts_;
-  std::set<std::filesystem::path> noted_;  ///< files whose notes and warnings were printed
+  std::map<std::string, Standardization> maps_;  // of standardized data sets, by key
+  std::set<std::filesystem::path> noted_;        ///< files whose notes and warnings were printed
 };
 
 }  // namespace lloyd::experiment

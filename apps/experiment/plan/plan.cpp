@@ -9,6 +9,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/shown.hpp>
 
 #include "experiment/plan/setting_json.hpp"
 #include "json/parameters_json.hpp"
@@ -132,10 +133,27 @@ class CentroidFiles {
           "{} has {} rows and {} columns, but {} centroids of {} features are needed", seeding.file,
           file.clusters, file.features, setting.options.clusters, dataset.features));
     }
+    check_names(setting, file.feature_names, dataset);
     seeding.centroids = file.centroids;
+    if (dataset.standardization) {
+      seeding.centroids = dataset.standardization->apply(std::move(seeding.centroids));
+    }
   }
 
  private:
+  // Features are matched by position, so if both have names, these must agree.
+  static void check_names(const Setting& setting, const std::vector<std::string>& names,
+                          const DatasetFacts& dataset) {
+    const std::vector<std::string>& features = dataset.feature_names;
+    if (names.size() != features.size()) return;
+    const auto [given, needed] = std::mismatch(names.begin(), names.end(), features.begin());
+    if (given == names.end()) return;
+    setting.seeding_place.fail(fmt::format("column {} of {} is '{}', but feature {} of {} is '{}'",
+                                           given - names.begin(), setting.options.seeding.file,
+                                           shown(*given), needed - features.begin(), dataset.name,
+                                           shown(*needed)));
+  }
+
   std::map<std::string, apps::CentroidsFile> files_;
 };
 

@@ -52,6 +52,19 @@ class Axes(TestCase):
         self.assertAlmostEqual(scaled[-1]["inertia"], 4 + 4, delta=1e-12)  # n for each feature that varies
         self.assertTrue(scaled[-1]["dataset"]["source"]["standardize"])
 
+    def test_given_centroids_have_the_units_of_the_file(self):
+        data = self.write("d.csv", "age,income\n" + "".join(f"{20 + i % 40},{1000 * (i % 7)}\n" for i in range(60)))
+        start = self.write("start.csv", "age,income\n25,0\n45,6000\n55,3000\n")
+        text = FILE_EXPERIMENT.replace(str(IRIS), str(data)).replace("float64", "float64, standardize: true")
+        seeding = f"seeding: {{file: {start}}}\n"
+        fit = run_json("fit", data, "-k", "3", "--standardize", "--dtype", "float64", "--seeding", start,
+                       "--iterations", "5")
+        for record in self.run_config(text + seeding):
+            self.assertAlmostEqual(record["inertia"], fit["inertia"], delta=1e-9)
+        start.write_text("income,age\n0,25\n6000,45\n3000,55\n")
+        self.assertIn("column 0 of start.csv is 'income', but feature 0 of d.csv is 'age'".replace("start.csv", str(start)),
+                      self.run_config(text + seeding, status=2))
+
     def test_wrong_values(self):
         for old, new, sentence in (
                 ("dtype: float64", "samples: 151", "'dataset.samples' is 151, but iris.csv has 150 samples"),
