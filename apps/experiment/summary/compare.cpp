@@ -106,6 +106,30 @@ void finish(RunComparison& comparison) {
   }
 }
 
+// Appends a warning for each parameter that differs between backends of the same label, which names
+// only the parameters that vary within a run.
+void compare_parameters(const RecordGroups& older, const RecordGroups& newer,
+                        std::vector<std::string>& warnings) {
+  std::map<std::string, const nlohmann::ordered_json*> parameters;
+  for (const std::vector<Record>& group : older) {
+    const Record& record = group.front();
+    parameters.emplace(record.backend.label, &record.backend.parameters);
+  }
+  for (const std::vector<Record>& group : newer) {
+    const Record& record = group.front();
+    const auto before = parameters.find(record.backend.label);
+    if (before == parameters.end()) continue;
+    for (const auto& [name, value] : record.backend.parameters.items()) {
+      const auto found = before->second->find(name);
+      if (found == before->second->end() || *found == value) continue;
+      warnings.push_back(fmt::format("parameter '{}' of {}: {} (old), {} (new)", shown(name, 100),
+                                     shown(record.backend.label, 100), shown(found->dump(), 100),
+                                     shown(value.dump(), 100)));
+    }
+    parameters.erase(before);
+  }
+}
+
 // Differences of conditions that change the times of two runs, or their unit, regardless of the
 // programs.
 std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGroups& newer) {
@@ -124,6 +148,7 @@ std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGrou
   compare_fact("the runs had different numbers of processors", cores_text(before),
                cores_text(after));
   compare_fact("the programs were built differently", before.build_type, after.build_type);
+  compare_parameters(older, newer, warnings);
   const bool old_fixed = has_fixed_iterations(older);
   if (old_fixed != has_fixed_iterations(newer)) {
     warnings.push_back(

@@ -69,6 +69,13 @@ class Compare(TestCase):
         self.assertEqual(run("compare", self.old, self.steady()).stderr, "")
         self.assertEqual(run("compare", self.old).stderr, "")
 
+    def test_other_parameters_are_named(self):
+        def threads_2(record):
+            if "threads" in record["backend"]["parameters"]:
+                record["backend"]["parameters"]["threads"] = 2
+        warnings = json.loads(run("compare", self.old, self.changed("2.jsonl", threads_2), "--json").stdout)["warnings"]
+        self.assertEqual(warnings, ["parameter 'threads' of openmp: 1 (old), 2 (new)"])
+
     def test_slower_settings_are_found_and_may_fail(self):
         old, new = self.steady(), self.steady("new.jsonl", 1.5, clusters=3)
         self.assertEqual(self.verdicts(old, new), ["same", "same", "slower", "slower"])
