@@ -31,6 +31,11 @@ function(lloyd_add_plugin name)
     message(FATAL_ERROR "${call}: no VERSION given, and the project '${PROJECT_NAME}' has none: "
       "write project(${PROJECT_NAME} VERSION 0.1.0) or pass VERSION 0.1.0")
   endif()
+  get_property(has_several_configurations GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT CMAKE_BUILD_TYPE AND NOT has_several_configurations)
+    message(WARNING "${call}: no build type is set, so the plugin is compiled without optimization; "
+      "configure with -DCMAKE_BUILD_TYPE=Release")
+  endif()
   set(target lloyd_${name})
   add_library(${target} MODULE ${arg_SOURCES})
   # Hidden symbols, so that two plugins share no function and no static variable, even if they
