@@ -97,7 +97,7 @@ void prepare_outputs(FitCommandOptions& options) {
   try_outputs(outputs);
 }
 
-// Notes files of an earlier fit in the output folder that this one does not replace.
+// Notes files in the output folder that have the names of outputs but are not those of this fit.
 void note_stale_files(const FitCommandOptions& options) {
   if (options.output.empty()) return;
   const std::filesystem::path folder = absolute_path(options.output);
@@ -111,8 +111,8 @@ void note_stale_files(const FitCommandOptions& options) {
     if (!is_output && std::filesystem::exists(file, error)) stale.emplace_back(name);
   }
   if (stale.empty()) return;
-  note("lloyd: {} in {} {} from an earlier fit\n", enumerated(stale, "and"), options.output,
-       stale.size() == 1 ? "is" : "are");
+  note("lloyd: {} in {} {} not written by this fit\n", enumerated(stale, "and"), options.output,
+       stale.size() == 1 ? "was" : "were");
 }
 
 // Draws and writes the plot of a complete fit. Skipped if the user interrupts the drawing, unless
@@ -161,17 +161,17 @@ void write_files(const FitCommandOptions& options, const FitReport& report, Deli
   if (!report.complete()) {
     std::error_code error;
     for (const std::string& file : {options.labels, options.plot}) {
-      if (!file.empty() && std::filesystem::exists(file, error)) {
-        note("lloyd: {} is from an earlier fit: an interrupted fit has neither labels nor a plot\n",
-             file);
-      }
+      if (file.empty()) continue;
+      const bool exists = std::filesystem::exists(file, error);
+      note("lloyd: {} {}: an interrupted fit has neither labels nor a plot\n", file,
+           exists ? "is from an earlier fit" : "was not written");
     }
     return;
   }
   write(options.labels, [&](const std::filesystem::path& file) {
     write_labels(file, in_file_rows(fit.labels, dataset.dropped_row_numbers, kNoLabel));
   });
-  if (!options.labels.empty()) note_unlabelled_rows(dataset);
+  if (!options.labels.empty()) note_left_out_rows(dataset, "labels", "-1");
   write_plot(options, report, delivery);
 }
 
@@ -255,6 +255,10 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
   if (choice.fits.empty()) {
     note("lloyd: interrupted before the first fit finished\n");
     return kInterrupted;
+  }
+  if (choice.cancelled) {
+    note("lloyd: interrupted after k = {} of {}; the suggestion is only for the finished fits\n",
+         choice.fits.back().clusters, options.clusters);
   }
   const ClusterChoiceReport report{data.dataset, chosen, options.fit, choice, session.open_ms()};
   Delivery delivery;

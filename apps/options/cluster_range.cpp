@@ -42,12 +42,16 @@ std::optional<RangeBounds> parse_bounds(const std::string& text) {
 CLI::Validator cluster_range() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
-        if (text.find("..") == std::string::npos) return whole_number(1, kMaxClusters)(text);
+        if (text.find("..") == std::string::npos) {
+          const std::string fault = whole_number(1, kMaxClusters)(text);
+          return fault.empty() ? fault : fault + "; a range is written as in 2..8";
+        }
         const auto range = parse_bounds(text);
         if (!range) {
           return fmt::format(
-              "'{}' is not a range of whole numbers from 1 to {}, such as 2..20 or, with a step, "
-              "2..20..3",
+              "'{}' is not an ascending range of whole numbers from 1 to {}, such as 2..20 or, "
+              "with a "
+              "step, 2..20..3",
               text, kMaxClusters);
         }
         if ((range->last - range->first) / range->step >= kMaxRangeFits) {

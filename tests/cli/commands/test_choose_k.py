@@ -108,7 +108,7 @@ class ChooseK(TestCase):
 
     def test_refuses_what_makes_no_sense(self):
         for options, sentence in (
-                (["-k", "5..2"], "'5..2' is not a range of whole numbers from 1 to 2147483647, such as 2..20"),
+                (["-k", "5..2"], "'5..2' is not an ascending range of whole numbers from 1 to 2147483647, such as 2..20"),
                 (["-k", "2..151"], "it must be 1 to 150"),
                 (["-k", "2..3", "--seeding", "start.csv"], "a range needs a method, such as k-means++"),
                 (["-k", "2", "--criteria", "c.svg"], "--criteria is for a range of k, such as -k 2..20, but -k is 2"),

@@ -41,10 +41,13 @@ TEST(ClusterRange, AcceptsNumbersAndRanges) {
 }
 
 TEST(ClusterRange, RefusesOtherTexts) {
-  EXPECT_EQ(range_fault("three"), "'three' is not a whole number from 1 to 2147483647");
+  EXPECT_EQ(range_fault("three"),
+            "'three' is not a whole number from 1 to 2147483647; a range is written as in 2..8");
   for (const char* text : {"0..3", "5..2", "2..", "..5", "2..5..0", "2..5..", "2...5", "2..5..1..1",
                            "02..5", "2..99999999999"}) {
-    EXPECT_NE(range_fault(text).find("is not a range of whole numbers"), std::string::npos) << text;
+    EXPECT_NE(range_fault(text).find("is not an ascending range of whole numbers"),
+              std::string::npos)
+        << text;
   }
   EXPECT_EQ(
       range_fault("1..100000"),
