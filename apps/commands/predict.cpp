@@ -146,7 +146,8 @@ int predict(const Context& context, PredictOptions options) {
     }
     const bool gives_labels =
         !options.labels.empty() || (!options.json && options.distances.empty());
-    if (gives_labels) note_unlabelled_rows(dataset);
+    if (gives_labels) note_left_out_rows(dataset, "labels", "-1");
+    if (!options.distances.empty()) note_left_out_rows(dataset, "distances", "nan");
     delivery.finish();
     note_memory_beyond(options.memory, chosen.backend->name());
     return kDone;

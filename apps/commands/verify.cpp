@@ -22,6 +22,7 @@
 #include "output/output.hpp"
 #include "progress/stage_line.hpp"
 #include "supervision/interrupt.hpp"
+#include "text/numbers.hpp"
 #include "text/whole_number.hpp"
 #include "verify/conformance_json.hpp"
 #include "verify/failure_groups.hpp"
@@ -162,9 +163,9 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
         const std::int64_t rest = std::ssize(trial.plan().cases) - static_cast<std::int64_t>(index);
         if (trial.timeouts() >= kMaxTimeouts) {
           stopped = fmt::format(
-              "{} cases took longer than {} s each, so the remaining {} were not run; --timeout "
-              "sets the limit, --case selects cases",
-              trial.timeouts(), arguments.timeout, rest);
+              "{} cases took longer than {} s each, so the rest was not run ({}); --timeout sets "
+              "the limit, --case selects cases",
+              trial.timeouts(), arguments.timeout, experiment::format_count(rest, "case"));
           return std::nullopt;
         }
         line.update("verifying", static_cast<std::int64_t>(index), std::ssize(trial.plan().cases));

@@ -15,9 +15,15 @@ std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fi
   const auto empty = std::count(fit.counts.begin(), fit.counts.end(), 0);
   if (empty == 0) return {};
   const char* const verb = empty == 1 ? "is" : "are";
-  // At inertia 0 the samples of a cluster are equal, and equal samples are in one cluster, since
-  // ties go to the lowest index. So each non-empty cluster is one distinct sample.
-  if (fit.result.inertia == 0) {
+  // At inertia 0, unless squared distances may underflow, the samples of a cluster are equal, and
+  // equal samples are in one cluster, since ties go to the lowest index. So each non-empty cluster
+  // is one distinct sample.
+  constexpr int kMinQuantumExponent = -500;
+  const bool may_underflow = std::any_of(dataset.statistics().begin(), dataset.statistics().end(),
+                                         [](const FeatureStatistics& feature) {
+                                           return feature.quantum_exponent < kMinQuantumExponent;
+                                         });
+  if (fit.result.inertia == 0 && !may_underflow) {
     return {fmt::format("{} has only {}, so {} of the {} clusters {} empty", dataset.name(),
                         experiment::format_count(fit.clusters - empty, "distinct sample"), empty,
                         fit.clusters, verb)};

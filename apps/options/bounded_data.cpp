@@ -194,10 +194,10 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
           limit - planned.bytes};
 }
 
-void note_unlabelled_rows(const Dataset& dataset) {
+void note_left_out_rows(const Dataset& dataset, std::string_view output, std::string_view value) {
   if (dataset.dropped_rows == 0) return;
-  note("lloyd: the labels have a line for every row of the file: {} for the {} left out\n",
-       kNoLabel, dataset.dropped_rows);
+  note("lloyd: the {} have an entry for every row of the file: {} for the {} left out\n", output,
+       value, dataset.dropped_rows);
 }
 
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {

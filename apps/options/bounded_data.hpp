@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -98,8 +99,9 @@ class BoundedFile {
 /// Label of a row that was left out.
 inline constexpr std::int32_t kNoLabel = -1;
 
-/// Notes on standard error, if rows were left out, that the labels have kNoLabel for them.
-void note_unlabelled_rows(const Dataset& dataset);
+/// Notes on standard error, if rows were left out, that an output, such as "labels", has `value`
+/// for them.
+void note_left_out_rows(const Dataset& dataset, std::string_view output, std::string_view value);
 
 /// Extends one value per sample (n) to one per row of the file, with `filler` for the rows that
 /// were left out for missing values. `dropped`: Dataset::dropped_row_numbers.

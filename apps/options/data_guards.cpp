@@ -18,7 +18,7 @@ namespace lloyd::apps {
 namespace {
 
 constexpr std::int64_t kMinSamples = 10;
-constexpr double kMaxScaleRatio = 1000;
+constexpr double kMaxScaleRatio = 100;
 
 // The first rows of a data set, as float64.
 class InspectedRows {
@@ -145,7 +145,9 @@ class Guards {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
       } else if (looks_like_identifier(rows, j)) {
-        flag(j, fmt::format("{} looks like an identifier: its integers are all distinct", name(j)));
+        flag(j, fmt::format("{} looks like an identifier: {}", name(j),
+                            is_rounded(j) ? "its integers have more digits than float32 keeps"
+                                          : "its integers are all distinct"));
       }
     }
     check_classes();
@@ -181,12 +183,16 @@ class Guards {
 
   std::string name(std::int64_t feature) const { return column_text(names(), options_, feature); }
 
+  bool is_rounded(std::int64_t feature) const {
+    return !dataset_.rounding.empty() &&
+           dataset_.rounding[static_cast<std::size_t>(feature)].error > 0;
+  }
+
   bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {
-    const auto j = static_cast<std::size_t>(feature);
-    const bool rounded = !dataset_.rounding.empty() && dataset_.rounding[j].error > 0;
-    if (is_monotonic(rows, feature, rounded)) return true;
-    if (!named_as_identifier(feature) && !has_fixed_length(features_[j])) return false;
-    return rounded || are_distinct(rows, feature);
+    if (is_monotonic(rows, feature, is_rounded(feature))) return true;
+    const FeatureStatistics& statistics = features_[static_cast<std::size_t>(feature)];
+    if (!named_as_identifier(feature) && !has_fixed_length(statistics)) return false;
+    return is_rounded(feature) || are_distinct(rows, feature);
   }
 
   // The value of an option that chooses the column: its name if a shell takes that as it is.

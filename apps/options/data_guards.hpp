@@ -20,7 +20,7 @@ namespace lloyd::apps {
 ///   the same number of digits (7 or more), or the column's name is that of an identifier;
 /// - a last column that looks like class numbers, if no other column does: integers in an interval
 ///   of at most 20 that begins at -1, 0 or 1;
-/// - standard deviations that differ by a factor of 1000 or more, unless `standardized`;
+/// - standard deviations that differ by a factor of 100 or more, unless `standardized`;
 /// - those of rounding_warnings().
 /// The first three are left out if --columns chose the columns. Values are inspected in the first
 /// 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only inspected for

@@ -190,6 +190,7 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
     copied.rounding_losses = rounding_losses(rows.rounding(), statistics.statistics());
   }
   copied.feature_names = rows.columns().feature_names;
+  copied.has_classes = rows.columns().has_label;
   return copied;
 }
 

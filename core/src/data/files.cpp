@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -128,6 +129,14 @@ std::string conversion_by_pandas(const std::filesystem::path& file) {
 
 const Extension& extension_of(const std::filesystem::path& file) {
   if (const Extension* const known = find_extension(file)) return *known;
+  std::error_code error;
+  const std::filesystem::file_status found = std::filesystem::status(file, error);
+  if (std::filesystem::is_directory(found)) {
+    throw InputError(fmt::format("{} is a folder; a file is needed", file.string()));
+  }
+  if (file.extension().empty() && found.type() == std::filesystem::file_type::not_found) {
+    throw InputError(fmt::format("{}: the file does not exist", file.string()));
+  }
   fail_extension(file, enumerated(readable_extensions(), "and") + " (text also with .gz)",
                  conversion_by_pandas(file));
 }

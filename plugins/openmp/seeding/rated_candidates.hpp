@@ -1,6 +1,7 @@
 // RatedCandidates: distances to candidates, kept from a pass of gains().
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -67,7 +67,9 @@ class RoundedSamples {
   /// returns false until release().
   void record_pass(std::int64_t pairs, std::int64_t wasted) {
     constexpr std::int64_t kMinPairsPerWasted = 32;
-    if (wasted > pairs / kMinPairsPerWasted) release(), gives_up_ = true;
+    if (wasted <= pairs / kMinPairsPerWasted) return;
+    release();
+    gives_up_ = true;
   }
 
   /// Frees the rounded samples. The next pass may round them again.

@@ -48,7 +48,7 @@ class Fit(TestCase):
         out = self.folder / "out"
         self.assertNotIn("earlier", run("fit", IRIS, "-k", "2..4", "-o", out).stderr)
         said = run("fit", IRIS, "-k", "3", "-o", out, "--format", "npy").stderr
-        self.assertIn(f"lloyd: labels.csv, centroids.csv and criteria.svg in {out} are from an earlier fit\n", said)
+        self.assertIn(f"lloyd: labels.csv, centroids.csv and criteria.svg in {out} were not written by this fit\n", said)
 
     def test_a_small_limit_of_memory_is_printed_in_bytes(self):
         self.assertIn("; the limit is 1000 bytes\n",

@@ -313,7 +313,7 @@ class Process(TestCase):
         self.assertEqual([result.get("message") for result in report["results"]],
                          ["it took longer than 10 s"] * 3)
         self.assertRegex(report["stopped"],
-                         r"^3 cases took longer than 10 s each, so the remaining \d+ were not run; --timeout")
+                         r"^3 cases took longer than 10 s each, so the rest was not run \(\d+ cases\); --timeout")
         self.assertEqual(done.stderr, f"lloyd: {report['stopped']}\n")
 
     def test_what_a_plugin_prints_is_not_mixed_with_results(self):

@@ -32,6 +32,7 @@ struct CopiedRows {
   /// Features of a text file that rounding to float32 distorts; none for other files.
   std::vector<RoundingLoss> rounding_losses = {};
   std::vector<std::string> feature_names = {};  ///< of a text file; may be empty
+  bool has_classes = false;                     ///< the text file has a column of classes
 };
 
 /// Copies all rows, in blocks of some megabytes, to a file whose extension gives its format; see

@@ -65,8 +65,11 @@ TEST(Files, OfAnotherExtensionAreRefused) {
             "points.parquet: the extension '.parquet' is unknown; " + known +
                 "; python3 -c 'import pandas, sys; pandas.read_parquet(sys.argv[1]).to_csv("
                 "sys.argv[2], index=False)' points.parquet points.csv converts it");
-  EXPECT_EQ(message_of<InputError>([] { read_dataset("points"); }),
-            "points: the extension '' is unknown; " + known);
+  EXPECT_EQ(message_of<InputError>([] { read_dataset("no-such-points"); }),
+            "no-such-points: the file does not exist");
+  EXPECT_EQ(message_of<InputError>([] { read_dataset("/"); }), "/ is a folder; a file is needed");
+  EXPECT_EQ(message_of<InputError>([] { read_dataset("/proc/version"); }),
+            "/proc/version: the extension '' is unknown; " + known);
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),
             "points.txt: the extension '.txt' is unknown; .csv and .npy are known");
   EXPECT_EQ(message_of<InputError>([] { write_labels("labels.json", kLabels); }),
