@@ -37,7 +37,7 @@ def main():
                        check=True, stdout=subprocess.DEVNULL)
         page = f"{folder}/report.html"
         subprocess.run([lloyd, "report", folder, "-o", page], check=True)
-        with Browser(find_browser(), width=940) as browser:
+        with Browser(find_browser(), width=900) as browser:
             browser.open(page)
             # The charts side by side. The replay shows the second fit at its end, when the centroids have left trails.
             browser.run(f"""
