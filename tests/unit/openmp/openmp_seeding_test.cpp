@@ -107,7 +107,11 @@ class OpenmpSeedingTest : public testing::Test {
     request.candidates = candidates.data();
     request.count = m;
     request.squared_distances = distances.data();
-    if (largest > 0) request.scale.first = std::ldexp(1.0, 45 - std::ilogb(largest));
+    if (largest > 0) {  // two factors, since one would overflow for subnormal distances
+      const int exponent = 45 - std::ilogb(largest);
+      request.scale.first = std::ldexp(1.0, exponent / 2);
+      request.scale.second = std::ldexp(1.0, exponent - exponent / 2);
+    }
     std::vector<std::int64_t> gains(static_cast<std::size_t>(m));
     request.gains = gains.data();
     ASSERT_TRUE(seeding.gains(request, nullptr).ok());
