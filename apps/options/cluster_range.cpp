@@ -50,8 +50,7 @@ CLI::Validator cluster_range() {
         if (!range) {
           return fmt::format(
               "'{}' is not an ascending range of whole numbers from 1 to {}, such as 2..20 or, "
-              "with a "
-              "step, 2..20..3",
+              "with a step, 2..20..3",
               text, kMaxClusters);
         }
         if ((range->last - range->first) / range->step >= kMaxRangeFits) {

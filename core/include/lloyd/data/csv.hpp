@@ -40,7 +40,7 @@ struct CsvOptions {
   /// Leaves out rows in which a feature is missing: a marker of a missing value (an empty cell, NA,
   /// ?, null) or NaN. Dataset::dropped_rows counts them.
   bool drop_missing = false;
-  /// Reads 2,5 as 2.5. The delimiter must not be a comma.
+  /// Reads 2,5 as 2.5, and refuses a number with a point. The delimiter must not be a comma.
   bool decimal_comma = false;
   /// Memory limit of reading in bytes, including the result. Exceeding it throws InputError.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();

@@ -133,8 +133,8 @@ void CsvCursor::check_byte(std::int64_t column) const {
   if (*at_ == '\0') fail(column, "the cell holds a NUL byte, so this is not UTF-8 text");
 }
 
-// The text as in the file if it is a number with a decimal point, whose decimal comma was expected;
-// otherwise empty. replace_decimal_commas() exchanges comma and point.
+// The text as in the file if the cell is a number with a decimal point where decimal commas are
+// expected; otherwise empty. replace_decimal_commas() exchanged its point for a comma.
 std::string CsvCursor::with_decimal_point(std::string_view text) const {
   std::string pointed(text);
   const std::size_t comma = pointed.find(',');
