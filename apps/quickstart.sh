@@ -6,13 +6,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 
 install_packages "${build_packages[@]}"
-use_compiler_cache
+choose_quick_build
 echo "building into build/release"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 {
   cmake --preset release -DLLOYD_BUILD_TESTS=OFF -DLLOYD_BUILD_BENCH=OFF -DLLOYD_WERROR=OFF \
-    "${compiler_cache[@]}" &&
+    "${quick_build[@]}" &&
     cmake --build build/release
 } >"$log" 2>&1 || {
   tail -n 40 "$log" >&2

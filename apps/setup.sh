@@ -60,11 +60,12 @@ install_packages() {
   rm -f "$log"
 }
 
-# Sets cmake arguments in `compiler_cache` that run the compiler through ccache, if it is installed.
-compiler_cache=()
-use_compiler_cache() {
+# Sets cmake arguments in `quick_build` that run the compiler through ccache, if it is installed, and else
+# precompile headers.
+quick_build=(-DLLOYD_PRECOMPILE_HEADERS=ON)
+choose_quick_build() {
   if command -v ccache >/dev/null; then
-    compiler_cache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    quick_build=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     export CMAKE_CUDA_COMPILER_LAUNCHER=ccache # as an argument, cmake would warn about an unused variable without nvcc
   fi
 }

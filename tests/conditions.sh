@@ -181,10 +181,10 @@ condition_path() {
     set -e
     bash "$folder/tree/apps/quickstart.sh"
     source apps/setup.sh
-    use_compiler_cache
+    choose_quick_build
     cd "$folder/tree"
     # The flags of quickstart, so that its compiled files are reused.
-    CUDAARCHS=90 cmake --preset release -DLLOYD_BUILD_BENCH=OFF -DLLOYD_WERROR=OFF "${compiler_cache[@]}"
+    CUDAARCHS=90 cmake --preset release -DLLOYD_BUILD_BENCH=OFF -DLLOYD_WERROR=OFF "${quick_build[@]}"
     cmake --build build/release
   ) >"$log" 2>&1 || {
     not_made path "the build failed: $log"

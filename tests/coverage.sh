@@ -7,13 +7,13 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 install_packages "${build_packages[@]}" python3 libgtest-dev clang lcov
-use_compiler_cache
+choose_quick_build
 
 declare -A least=([core]=90 [apps]=80)
 build=$PWD/build/coverage
 
 rm -rf "$build"
-cmake --preset coverage "${compiler_cache[@]}" >/dev/null
+cmake --preset coverage "${quick_build[@]}" >/dev/null
 cmake --build "$build"
 # Excluded: tests that compile their own plugins and programs against this build without gcov; tests of large
 # files and of thousands of bootstraps, which take minutes unoptimised; tests of full disks, on which gcov

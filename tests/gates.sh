@@ -36,7 +36,7 @@ for part in "${parts[@]}"; do
   esac
 done
 install_packages "${packages[@]}"
-use_compiler_cache
+choose_quick_build
 
 check_format() {
   git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' |

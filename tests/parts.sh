@@ -9,7 +9,7 @@ build() {
   rm -rf "build/tests/$name"
   mkdir -p build/tests
   # One architecture suffices for CUDA code, because none of it is run here.
-  CUDAARCHS=90 cmake --preset "$name" -B "build/tests/$name" "${compiler_cache[@]}" \
+  CUDAARCHS=90 cmake --preset "$name" -B "build/tests/$name" "${quick_build[@]}" \
     >"build/tests/configure.log" 2>&1 || {
     cat "build/tests/configure.log" >&2
     exit 1

@@ -28,7 +28,7 @@ for part in "${parts[@]}"; do
   esac
 done
 install_packages "${packages[@]}"
-use_compiler_cache
+choose_quick_build
 
 if [ "${CI:-}" = true ] && ! command -v nvcc >/dev/null && [[ " ${parts[*]} " == *" release "* ]]; then
   echo "tests/run.sh: CI compiles the CUDA plugins, and nvcc is not on the PATH" >&2
