@@ -118,14 +118,26 @@ class Files(TestCase):
     def test_predict_refuses_features_of_other_names(self):
         order = "feature 0 of t.csv is 'y', but that of the model m.json is 'x'; --columns x,y gives"
         self.assertIn(order, self.predict(["x", "y"], "y,x\n1,2\n", status=2))
-        self.assertIn("feature 1 of t.csv is 'z', but that of the model m.json is 'y'",
+        self.assertIn("feature 1 of t.csv is 'z', but that of the model m.json is 'y'; no feature is called 'y', so "
+                      "add the column, or correct its name",
                       self.predict(["x", "y"], "x,z\n1,2\n", status=2))
+        self.assertIn("t.csv has 1 features, but the model m.json has 2; no feature is called 'x', so add",
+                      self.predict(["x", "y"], "y\n1\n", status=2))
+        self.assertIn("t.csv has 3 features, but the model m.json has 2; no feature is called 'x' or 'y', so add",
+                      self.predict(["x", "y"], "X,Y,z\n1,2,3\n", status=2))
         self.assertIn("t.csv has 3 features, but the model m.json has 2",
                       self.predict(["x", "y"], "1,2,3\n", status=2))
         for names, data, *more in ([[], "1,2\n"], [["x", "y"], "y,x\n1,2\n", "--columns", "x,y"],
                                    [["x", "y"], "x,y\n1,2\n"], [["x", "y"], "1,2\n"],
                                    [[], "y,x\n1,2\n"]):
             self.assertEqual(self.predict(names, data, *more), "0\n")
+
+    def test_predict_with_model_and_data_exchanged(self):
+        self.predict(["x", "y"], "x,y\n1,2\n")
+        said = run("predict", "t.csv", "m.json", cwd=self.folder, status=2).stderr
+        self.assertEqual(said, "lloyd: MODEL comes before DATA: 'lloyd predict m.json t.csv'\n")
+        said = run("predict", "m.json", "m.json", cwd=self.folder, status=2).stderr
+        self.assertIn("DATA is m.json, a .json file; the samples must be in a .csv", said)
 
     def test_advice_about_columns_can_be_followed(self):
         def said(names, columns):
