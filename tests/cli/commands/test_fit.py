@@ -49,6 +49,22 @@ class Iris(TestCase):
         self.assertIn("78.851", text)
         self.assertIn("0.730", text)
 
+    def test_json_has_centroids_and_warnings(self):
+        centroids = self.folder / "c.csv"
+        for clusters, more in (("3", ["--standardize"]), ("2..4", [])):
+            fit = run_json("fit", IRIS, "-k", clusters, *more, "--centroids", centroids)
+            rows = [[float(cell) for cell in line.split(",")] for line in centroids.read_text().splitlines()[1:]]
+            self.assertEqual(fit["centroids"], rows)
+            self.assertEqual(fit["warnings"], [])
+        table = self.write("n.csv", "".join(f"{i},{i * i % 7 / 2},x{i}\n" for i in range(20)))
+        for clusters in ("2", "2..3"):
+            fit = run_json("fit", table, "-k", clusters)
+            self.assertIn("the first column counts the rows: 0, 1, 2, ...", fit["warnings"][0])
+        self.assertIn("the last column is text and is taken as classes", run_json("fit", table, "-k", "2")["warnings"][1])
+        wide = self.write("w.csv", "".join(",".join([str(i)] * 50001) + "\n" for i in range(2)))
+        self.assertIsNone(run_json("fit", wide, "-k", "2")["centroids"])
+        self.assertEqual(len(run_json("fit", wide, "-k", "1")["centroids"]), 1)
+
     def test_labels_that_a_screening_left_open_are_counted(self):
         grid = self.write("grid.csv", "".join(f"{x},{y}\n" for x in range(-9, 10) for y in range(9)))
         start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is equidistant
