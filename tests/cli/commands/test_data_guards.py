@@ -43,6 +43,39 @@ GUARDS = [
 ]
 
 
+# Columns with a value that is no sentinel: too rare, too near, zero, or one of a few values.
+NO_SENTINELS = [
+    ("twice", [*range(28), -999, -999]),
+    ("near", [*range(27), 40, 40, 40]),
+    ("zero", [*range(1000, 1027), 0, 0, 0]),
+    ("few values", [i % 4 for i in range(27)] + [99] * 3),
+    ("repeated extremes", [i % 15 for i in range(30)]),
+    ("far but different", [*range(27), 900, 901, 902]),
+]
+
+
+class Sentinels(TestCase):
+    def warnings(self, values, *options):
+        # Mixed, so that the column does not ascend.
+        mixed = [values[7 * i % 30] for i in range(30)]
+        lines = run("fit", self.write("x.csv", table("x,y", mixed, Y)), "-k", "2", *options).stderr.splitlines()
+        return [line for line in lines if "missing value" in line]
+
+    def test_are_warned_of_once(self):
+        for value in (-999, 9999, -9999.5):
+            with self.subTest(value):
+                found = self.warnings([*range(27)] + [value] * 3)
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(f"'x' is {value} in 3 rows and from 0 to 26 in the others, so {value} may stand", found[0])
+                self.assertTrue(found[0].endswith("--drop-missing leaves such rows out if the cells are empty"), found)
+                self.assertEqual(len(self.warnings([*range(27)] + [value] * 3, "--columns", "x", "--standardize")), 1)
+
+    def test_other_values_are_not_warned_of(self):
+        for name, values in NO_SENTINELS:
+            with self.subTest(name):
+                self.assertEqual(self.warnings(values), [])
+
+
 class Guards(TestCase):
     def warnings(self, *arguments):
         lines = run("fit", *arguments, "-k", "3").stderr.splitlines()
