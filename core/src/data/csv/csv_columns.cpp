@@ -91,6 +91,23 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
   return columns;
 }
 
+// True if the last column holds classes as far as its first cell tells. If rows with missing values
+// are left out, that is the first cell (of this block of text) that is not missing. The cursor is
+// at the row `values`.
+bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
+                 std::int64_t max_columns, bool drop_missing) {
+  CsvRow row = values;
+  while (std::ssize(row.cells) == count) {
+    if (!drop_missing || !is_missing_value(row.cells.back().text)) {
+      return ends_with_class(row, cursor.delimiter());
+    }
+    leave_row(cursor, count);
+    if (!cursor.find_row()) return false;
+    row = read_row(cursor, max_columns);
+  }
+  return false;
+}
+
 // Refuses a header whose names are missing values or malformed numbers: it is probably a sample.
 void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                  const std::vector<std::int64_t>& columns, bool drop_missing) {
@@ -289,9 +306,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
       finder.fail(fmt::format("column '{}' cannot both be dropped and hold the classes",
                               shown(options.label_column)));
     }
-  } else if (options.columns.empty() && count > 1 && std::ssize(values.cells) == count &&
-             !dropped.back() && ends_with_class(values, cursor.delimiter()) &&
-             !(options.drop_missing && is_missing_value(values.cells.back().text))) {
+  } else if (options.columns.empty() && count > 1 && !dropped.back() &&
+             has_classes(cursor, values, count, max_columns, options.drop_missing)) {
     label = count - 1;
     columns.label_found = true;
   }

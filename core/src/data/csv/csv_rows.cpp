@@ -128,8 +128,18 @@ std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
 // Checks of columns that need all of their values.
 void CsvRows::finish() const {
   if (kept_ == 0) {
-    throw InputError(
-        fmt::format("{}: every row has a missing value, so none is left", blocks_.path()));
+    const auto all =
+        std::find(missing_counts_.begin(), missing_counts_.end(), std::ssize(dropped_));
+    std::string advice;
+    if (all != missing_counts_.end()) {
+      const auto column =
+          std::find(columns_.roles.begin(), columns_.roles.end(), all - missing_counts_.begin());
+      advice =
+          fmt::format("; column {} has no value at all, and the drop_columns option leaves it out",
+                      column - columns_.roles.begin() + 1);
+    }
+    throw InputError(fmt::format("{}: every row has a missing value, so none is left{}",
+                                 blocks_.path(), advice));
   }
   if (columns_.label_found) class_check_.finish(cursor_, std::ssize(columns_.roles) - 1);
   for (const RoundedToZero& zero : rounded_to_zero_) {
@@ -217,6 +227,8 @@ bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
     const std::int64_t role = columns_.roles[static_cast<std::size_t>(column)];
     if (role >= 0 && drop_missing_ && skip_missing_value(column)) {
       complete = false;
+      missing_counts_.resize(width);
+      ++missing_counts_[static_cast<std::size_t>(role)];
     } else if (role >= 0) {
       row[role] = cursor_.template take_number<T>(column);
     } else if (role == CsvColumns::kLabel) {
