@@ -108,6 +108,46 @@ bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
   return false;
 }
 
+// Refuses text in several rows above the first numbers, such as a title above the header or units
+// below it. The cursor is at the first row, `second` is the row below.
+void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
+                   const std::vector<CsvCell>& second, std::int64_t max_columns) {
+  constexpr std::int64_t kMaxTextRows = 20;
+  const auto is_name = [](const CsvCell& cell) {
+    return kind_of_cell(cell.text) == CellKind::name;
+  };
+  const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
+  const auto is_filler = [&](const CsvCell& cell) { return is_name(cell) || is_empty(cell); };
+  const auto has_number = [](const CsvRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const CsvCell& cell) { return is_number(cell.text); });
+  };
+  if (std::none_of(first.begin(), first.end(), is_name)) return;
+  // Spreadsheets fill titles up with empty cells, which in samples may be missing values.
+  const bool filled_up =
+      !is_empty(first.front()) && std::any_of(first.begin(), first.end(), is_empty);
+  const bool second_is_text =
+      filled_up ? std::all_of(second.begin(), second.end(), is_filler) && is_name(second.front())
+                : std::all_of(second.begin(), second.end(), is_name);
+  if (!second_is_text) return;
+  const CsvCursor start = cursor;
+  std::int64_t last_line = start.line();
+  CsvRow row;
+  row.cells = first;
+  for (std::int64_t rows = 0; rows < kMaxTextRows; ++rows) {
+    leave_row(cursor, std::ssize(row.cells));
+    if (!cursor.find_row()) return;
+    row = read_row(cursor, max_columns);
+    if (has_number(row)) {
+      start.fail(0,
+                 fmt::format("lines {} to {} hold text; keep the one that names the columns, and "
+                             "remove the others, such as titles and units",
+                             start.line(), last_line));
+    }
+    last_line = cursor.line();
+  }
+}
+
 // Refuses a header whose names are missing values or malformed numbers: it is probably a sample.
 void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                  const std::vector<std::int64_t>& columns, bool drop_missing) {
@@ -175,7 +215,7 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
   values.fail_for_option_at(
       line, 0,
       "the column has no name, so it may hold row numbers; list the features with the "
-      "columns option, or leave it out with --drop-columns 0");
+      "columns option, or leave it out with drop_columns = {\"0\"}");
 }
 
 // True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
@@ -269,6 +309,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
                 "too");
   }
 
+  if (!options.header && !second.empty()) refuse_titles(cursor, first, second, max_columns);
   const std::int64_t header_line = cursor.line();
   if (!options.header && !names_columns(options) && counts_columns(first, second)) {
     cursor.fail_for_option(

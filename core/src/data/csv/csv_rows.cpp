@@ -44,8 +44,9 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
 [[noreturn]] void fail_length(CsvCursor row, std::int64_t expected) {
   const std::string_view line = row.rest().substr(0, row.rest().find('\n'));
   std::int64_t count = 0;
+  bool ends_empty = false;
   do {
-    row.take_cell(count++);
+    ends_empty = row.take_cell(count++).text.empty();
   } while (row.take_delimiter());
   const std::string message =
       fmt::format("the row has {} columns; the first row has {}", count, expected);
@@ -53,7 +54,10 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
     row.fail_for_option(std::min(count, expected),
                         message +
                             "; if ';' separates the cells, set the delimiter option, or "
-                            "--decimal-comma for cells such as 2,5");
+                            "the decimal_comma option for cells such as 2,5");
+  }
+  if (count == expected + 1 && ends_empty) {
+    row.fail(expected, message + "; it ends with a delimiter, which must be removed");
   }
   row.fail(std::min(count, expected), message);
 }
