@@ -187,13 +187,17 @@ void print_report(const FitCommandOptions& options, const Report& report, Delive
   });
 }
 
-ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
-  for (const std::string& text : class_warnings(report.dataset, options.data)) {
+// Prints warnings, and appends them to `all`.
+void warn(const std::vector<std::string>& texts, std::vector<std::string>& all) {
+  for (const std::string& text : texts) {
     note("lloyd: warning: {}\n", text);
+    all.push_back(text);
   }
-  for (const std::string& text : empty_cluster_warnings(report.dataset, report.fit)) {
-    note("lloyd: warning: {}\n", text);
-  }
+}
+
+ExitStatus deliver(const FitCommandOptions& options, FitReport report) {
+  warn(class_warnings(report.dataset, options.data), report.warnings);
+  warn(empty_cluster_warnings(report.dataset, report.fit), report.warnings);
   Delivery delivery;
   print_report(options, report, delivery);
   write_files(options, report, delivery);
@@ -237,7 +241,8 @@ void label_suggested(BackendSession& session, ClusterChoice& choice) {
 ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
                      const ChosenBackend& chosen, BackendSession& session,
                      const std::optional<Standardization>& standardization,
-                     BorrowedSeeding& seeding, GuestScope& fitting) {
+                     const std::vector<std::string>& warnings, BorrowedSeeding& seeding,
+                     GuestScope& fitting) {
   // The session holds two blocks as well; the memory plan leaves room for smaller ones.
   constexpr std::int64_t kBlockShare = 8;
   FitOptions fit_options = options.fit;
@@ -260,7 +265,8 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
     note("lloyd: interrupted after k = {} of {}; the suggestion is only for the finished fits\n",
          choice.fits.back().clusters, options.clusters);
   }
-  const ClusterChoiceReport report{data.dataset, chosen, options.fit, choice, session.open_ms()};
+  const ClusterChoiceReport report{data.dataset,      chosen,  options.fit, choice,
+                                   session.open_ms(), warnings};
   Delivery delivery;
   print_report(options, report, delivery);
   if (choice.suggestion.index) {
@@ -326,14 +332,13 @@ int run_fit(const Context& context, FitCommandOptions options) {
     note("using backend '{}'; --backend selects another\n", chosen.backend->name());
   }
   install_interrupt_handler();
-  const auto warn = [&](const Dataset& dataset) {
-    for (const std::string& warning : data_warnings(dataset, options.data, options.standardize)) {
-      note("lloyd: warning: {}\n", warning);
-    }
+  std::vector<std::string> warnings;
+  const auto inspect = [&](const Dataset& dataset) {
+    warn(data_warnings(dataset, options.data, options.standardize), warnings);
   };
   std::optional<Standardization> standardization;
   if (options.standardize) {
-    standardization = file.standardize(warn);
+    standardization = file.standardize(inspect);
     std::vector<double>& centroids = options.fit.seeding.centroids;
     centroids = standardization->apply(std::move(centroids));
   }
@@ -343,7 +348,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   const BoundedData data = file.hold(chosen, options.fit, plotting);
   planning.end();
   const Dataset& dataset = data.dataset;
-  if (!options.standardize) warn(dataset);
+  if (!options.standardize) inspect(dataset);
   if (!options.labels.empty())
     require_labels_space(options.labels, dataset.samples() + dataset.dropped_rows);
   GuestScope fitting;
@@ -354,7 +359,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   return run_to_end([&] {
     if (range.size() > 1) {
       const ExitStatus status =
-          fit_range(options, data, chosen, session, standardization, seeding, fitting);
+          fit_range(options, data, chosen, session, standardization, warnings, seeding, fitting);
       note_memory_beyond(options.memory, chosen.backend->name());
       return status;
     }
@@ -366,7 +371,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
       return kInterrupted;
     }
     const ExitStatus status =
-        deliver(options, {dataset, chosen, options.fit, fit, session.open_ms()});
+        deliver(options, {dataset, chosen, options.fit, fit, session.open_ms(), warnings});
     note_memory_beyond(options.memory, chosen.backend->name());
     return status;
   });

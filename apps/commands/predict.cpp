@@ -32,6 +32,7 @@
 #include "supervision/guest_scope.hpp"
 #include "supervision/interrupt.hpp"
 #include "supervision/supervision.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -54,7 +55,18 @@ void check_features(const std::string& file, const Model& model, const BoundedFi
   check_feature_names(data, model.feature_names, "the model " + file);
 }
 
+// A model in place of the data: data files have other extensions.
+void refuse_swapped_arguments(const PredictOptions& options) {
+  if (lower_case_extension(options.data.file) != ".json") return;
+  throw InputError(find_format(options.model)
+                       ? fmt::format("MODEL comes before DATA: 'lloyd predict {} {}'",
+                                     options.data.file, options.model)
+                       : fmt::format("DATA is {}, a .json file; the samples must be in a {} file",
+                                     options.data.file, enumerated(readable_extensions(), "or")));
+}
+
 int predict(const Context& context, PredictOptions options) {
+  refuse_swapped_arguments(options);
   for (std::string* const output : {&options.labels, &options.distances}) {
     check_extension(*output, {".csv", ".npy"});
     *output = absolute_path(*output).string();

@@ -42,6 +42,7 @@ struct VerifyArguments {
   conformance::Options options;
   std::int64_t timeout = 120;  // seconds for each case; enough for a sanitizer on a slow machine
   bool json = false;
+  bool list = false;
 };
 
 // Reads the plugin's descriptor without loading the plugin.
@@ -178,6 +179,11 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
   return report;
 }
 
+int list_cases() {
+  for (const std::string& name : conformance::case_names()) print_text("{}\n", name);
+  return kDone;
+}
+
 int verify(const VerifyArguments& arguments) {
   const Subject subject = read_subject(arguments.file);
   install_interrupt_handler();
@@ -205,7 +211,9 @@ int verify(const VerifyArguments& arguments) {
 void add_verify_command(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("verify", "Run the conformance suite on a plugin");
   auto arguments = std::make_shared<VerifyArguments>();
-  command->add_option("FILE", arguments->file, "The plugin, a shared library")->required();
+  auto* file = command->add_option("FILE", arguments->file, "The plugin, a shared library");
+  command->add_flag("--list", arguments->list, "List the names of all cases, without FILE")
+      ->excludes(file);
   command->add_option("--case", arguments->cases,
                       "Run only the cases that match this pattern of '*' and '?', e.g. 'empty/*'; "
                       "repeatable");
@@ -220,6 +228,11 @@ void add_verify_command(CLI::App& app, Context& context) {
                     "Fail if the backend is unavailable on this machine");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->callback([&context, arguments] {
+    if (arguments->list) {
+      context.action = list_cases;
+      return;
+    }
+    if (arguments->file.empty()) throw CLI::RequiredError("FILE");
     if (!arguments->cases.empty()) {
       arguments->options.glob = fmt::format("{}", fmt::join(arguments->cases, ","));
     }

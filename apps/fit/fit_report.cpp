@@ -78,6 +78,17 @@ void print_clusters(const FitReport& report) {
 
 }  // namespace
 
+nlohmann::ordered_json centroids_json(const Fit& fit) {
+  const std::int64_t values = fit.clusters * fit.features;
+  if (fit.centroids.empty() || values > kMaxJsonCentroidValues) return nullptr;
+  const std::vector<double> centroids = fit.centroids_in_data_units();
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (auto row = centroids.begin(); row != centroids.end(); row += fit.features) {
+    json.push_back(std::vector<double>(row, row + fit.features));
+  }
+  return json;
+}
+
 nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& chosen) {
   return {{"backend",
            {{"name", chosen.backend->name()},
@@ -143,6 +154,8 @@ nlohmann::ordered_json to_json(const FitReport& report) {
   }
   json.update(experiment::to_json(measured));
   if (report.complete()) json["counts"] = report.fit.counts;
+  json["centroids"] = centroids_json(report.fit);
+  json["warnings"] = report.warnings;
   return json;
 }
 

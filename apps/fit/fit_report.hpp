@@ -1,7 +1,9 @@
 // FitReport: the result of `lloyd fit` as text or JSON.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -17,11 +19,18 @@ struct FitReport {
   const ChosenBackend& chosen;
   const FitOptions& options;
   const Fit& fit;
-  double open_ms = 0;  ///< milliseconds for opening the session
+  double open_ms = 0;                      ///< milliseconds for opening the session
+  std::vector<std::string> warnings = {};  ///< about data and result; for JSON
 
   /// True if labels, counts and inertia exist; they do not if the only fit was cancelled.
   bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }
 };
+
+/// Maximum number k * d of values for which JSON has the centroids.
+inline constexpr std::int64_t kMaxJsonCentroidValues = 100000;
+/// k lists of d numbers, in the units of the data; null without centroids, and for more than
+/// kMaxJsonCentroidValues values.
+nlohmann::ordered_json centroids_json(const Fit& fit);
 
 /// Keys "backend" and "dataset".
 nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& chosen);
@@ -34,7 +43,7 @@ nlohmann::ordered_json to_json(const Standardization& map);
 void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const FitOptions& options,
                   const Fit& fit);
 
-/// Has the keys of an experiment's record.
+/// Has the keys of an experiment's record, and "warnings" and "centroids".
 nlohmann::ordered_json to_json(const FitReport& report);
 
 /// Prints a summary to standard output.

@@ -9,6 +9,14 @@
 namespace lloyd::apps {
 namespace {
 
+// Prints the names of the plugins that are found, one per line, in every shell. Loads none of them.
+constexpr std::string_view kBackendNames =
+    R"(lloyd --version 2>/dev/null | sed -n 's/^plugins *//p' | tr -s ', ' '\n')";
+
+bool names_backend(const ArgumentDescription& option) {
+  return option.names.back() == "--backend";
+}
+
 // In all scripts a command is written as a chain of words, "/data/blobs"; the program is the empty
 // chain.
 std::string chain(const CommandDescription& command) {
@@ -97,6 +105,8 @@ std::string bash_script(const CommandDescription& program) {
           !option->choices.empty()
               ? fmt::format("COMPREPLY=($(compgen -W {} -- \"$current\"))",
                             shell_quoted(fmt::format("{}", fmt::join(option->choices, " "))))
+          : names_backend(*option)
+              ? fmt::format("COMPREPLY=($(compgen -W \"$({})\" -- \"$current\"))", kBackendNames)
           : option->takes_folder ? std::string("COMPREPLY=($(compgen -d -- \"$current\"))")
                                  : std::string(":");
       values += fmt::format("    {}) {}; return ;;\n", option_pattern(*command, *option), action);
@@ -142,10 +152,11 @@ std::string zsh_script(const CommandDescription& program) {
     for (const ArgumentDescription* option : options_of(*command, program)) {
       for (const std::string& name : option->names) options += " " + described(name, option->text);
       if (!option->takes_value) continue;
-      const std::string action = !option->choices.empty()
-                                     ? fmt::format("compadd -- {}", fmt::join(option->choices, " "))
-                                 : option->takes_folder ? std::string("_files -/")
-                                                        : std::string("_files");
+      const std::string action =
+          !option->choices.empty() ? fmt::format("compadd -- {}", fmt::join(option->choices, " "))
+          : names_backend(*option) ? fmt::format("compadd -- $({})", kBackendNames)
+          : option->takes_folder   ? std::string("_files -/")
+                                   : std::string("_files");
       values += fmt::format("    ({}) {}; return ;;\n", option_pattern(*command, *option), action);
     }
     words += fmt::format("    ({})\n      commands=({})\n      options=({}) ;;\n",
@@ -195,6 +206,8 @@ std::string fish_script(const CommandDescription& program) {
       if (!option->choices.empty()) {
         lines += fmt::format(" -x -a {}",
                              quoted_for_fish(fmt::format("{}", fmt::join(option->choices, " "))));
+      } else if (names_backend(*option)) {
+        lines += fmt::format(" -x -a {}", quoted_for_fish(fmt::format("({})", kBackendNames)));
       } else if (option->takes_folder) {
         lines += " -x -a '(__fish_complete_directories)'";
       } else if (option->takes_value) {

@@ -24,6 +24,7 @@
 #include "process/sanitizer.hpp"
 #include "progress/rows_progress.hpp"
 #include "supervision/interrupt.hpp"
+#include "text/names.hpp"
 #include "text/numbers.hpp"
 #include "text/whole_number.hpp"
 
@@ -242,17 +243,42 @@ std::string columns_option(const std::vector<std::string>& names) {
   return fmt::format("'{}'", list);
 }
 
+std::vector<std::string> missing_names(const std::vector<std::string>& needed,
+                                       const std::vector<std::string>& given) {
+  std::vector<std::string> missing;
+  for (const std::string& name : needed) {
+    if (std::find(given.begin(), given.end(), name) == given.end()) missing.push_back(name);
+  }
+  return missing;
+}
+
+// Names the first of them.
+std::string missing_names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxNames = 5;
+  constexpr std::size_t kMaxNameBytes = 60;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
+    texts.push_back(fmt::format("'{}'", shown(names[i], kMaxNameBytes)));
+  }
+  if (names.size() > kMaxNames) {
+    texts.push_back(fmt::format("{} more", names.size() - kMaxNames));
+  }
+  return fmt::format(
+      "; no feature is called {}, so add the column, or correct its name if it is there by "
+      "another",
+      enumerated(texts, "or"));
+}
+
 }  // namespace
 
 std::string advise_columns(const BoundedFile& data, std::int64_t features,
                            const std::vector<std::string>& names) {
-  if (data.features() <= features) return {};
   const std::vector<std::string> given = utf8_texts(data.feature_names());
   const std::vector<std::string> needed = utf8_texts(names);
-  const bool has_all = std::all_of(needed.begin(), needed.end(), [&](const std::string& name) {
-    return std::find(given.begin(), given.end(), name) != given.end();
-  });
-  const std::string option = needed.empty() || !has_all ? "" : columns_option(needed);
+  const std::vector<std::string> lacking = missing_names(needed, given);
+  if (!given.empty() && !lacking.empty()) return missing_names_text(lacking);
+  if (data.features() <= features) return {};
+  const std::string option = needed.empty() ? "" : columns_option(needed);
   return option.empty() ? "; --columns chooses the columns that are the model's features"
                         : fmt::format("; --columns {} chooses the model's features", option);
 }
@@ -271,6 +297,8 @@ void check_feature_names(const BoundedFile& data, const std::vector<std::string>
     advice = option.empty()
                  ? fmt::format("; the features are those of {} in another order", owner)
                  : fmt::format("; --columns {} gives the features the order of {}", option, owner);
+  } else if (const auto lacking = missing_names(needed, given); !lacking.empty()) {
+    advice = missing_names_text(lacking);
   }
   throw InputError(fmt::format(
       "feature {} of {} is '{}', but that of {} is '{}'{}", at.first - needed.begin(), data.name(),

@@ -124,13 +124,15 @@ std::vector<T> in_file_rows(std::vector<T> values, const std::vector<std::int64_
 /// relies on the backend's own estimate. No effect without the option.
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend);
 
-/// Advice to append to a message, "; --columns ...", if the data has more features than a model
-/// with `features` features and these `names` (possibly none). Otherwise empty.
+/// Advice to append to a message that a model has `features` features and these `names` (possibly
+/// none), and the data another number: the model's features that the data lacks, if both have
+/// names; otherwise "; --columns ..." if the data has more features, else empty.
 std::string advise_columns(const BoundedFile& data, std::int64_t features,
                            const std::vector<std::string>& names);
 
 /// Features are matched by position. If both sides have names, throws InputError unless they agree
-/// in order. `names`: those of `owner`, e.g. "the model m.json".
+/// in order; the message has the value of --columns, or the names that are missing. `names`: those
+/// of `owner`, e.g. "the model m.json".
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,
                          const std::string& owner);
 

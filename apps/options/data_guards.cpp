@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -125,6 +127,50 @@ std::string column_text(const std::vector<std::string>& names, const DataOptions
                       : fmt::format("'{}'", shown(text));
 }
 
+// A value that stands for a missing one, such as -999.
+struct Sentinel {
+  double value = 0;
+  std::int64_t rows = 0;  // inspected rows with this value
+  double nearest = 0;     // extremes of the other values
+  double farthest = 0;
+};
+
+// The minimum or maximum of a feature if it is not 0, occurs in at least 3 of the inspected rows
+// and 1 % of them, and is farther from the other values than these are from one another. At least
+// 10 distinct other values are required: with fewer, the feature may be a category.
+std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t feature) {
+  constexpr std::int64_t kMinRows = 3;
+  constexpr std::int64_t kMaxRowsPerSentinel = 100;
+  constexpr std::size_t kMinOthers = 10;
+  double minimum = rows.at(0, feature);
+  double maximum = minimum;
+  for (std::int64_t i = 1; i < rows.rows(); ++i) {
+    minimum = std::min(minimum, rows.at(i, feature));
+    maximum = std::max(maximum, rows.at(i, feature));
+  }
+  std::int64_t at_extremes = 0;
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    at_extremes += rows.at(i, feature) == minimum || rows.at(i, feature) == maximum ? 1 : 0;
+  }
+  if (at_extremes < kMinRows) return std::nullopt;  // usual, and cheaper than what follows
+  std::map<double, std::int64_t> counts;
+  for (std::int64_t i = 0; i < rows.rows(); ++i) ++counts[rows.at(i, feature)];
+  if (counts.size() <= kMinOthers) return std::nullopt;
+  const auto first = counts.begin();
+  const auto last = std::prev(counts.end());
+  const Sentinel low{first->first, first->second, std::next(first)->first, last->first};
+  const Sentinel high{last->first, last->second, std::prev(last)->first, first->first};
+  for (const Sentinel& sentinel : {low, high}) {
+    if (sentinel.value == 0 || sentinel.rows < kMinRows) continue;
+    if (sentinel.rows * kMaxRowsPerSentinel < rows.rows()) continue;
+    if (std::fabs(sentinel.nearest - sentinel.value) >
+        std::fabs(sentinel.farthest - sentinel.nearest)) {
+      return sentinel;
+    }
+  }
+  return std::nullopt;
+}
+
 class Guards {
  public:
   Guards(const Dataset& dataset, const DataOptions& options)
@@ -151,6 +197,22 @@ class Guards {
       }
     }
     check_classes();
+  }
+
+  void check_sentinels() {
+    const InspectedRows rows(dataset_);
+    for (std::int64_t j = 0; j < std::ssize(features_); ++j) {
+      const std::optional<Sentinel> found = find_sentinel(rows, j);
+      if (!found) continue;
+      const auto [low, high] = std::minmax(found->nearest, found->farthest);
+      flagged_[static_cast<std::size_t>(j)] = true;  // its deviation is that of the sentinel
+      warnings_.push_back(fmt::format(
+          "{}: {} is {} in {} rows and from {:.6g} to {:.6g} in the others, so {} may stand for a "
+          "missing value; --drop-missing leaves such rows out if the cells are {}",
+          options_.file, name(j), found->value, found->rows, low, high, found->value,
+          find_format(options_.file) == FileFormat::csv ? "empty" : "NaN"));
+      return;
+    }
   }
 
   void check_scales() {
@@ -249,6 +311,7 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
   if (dataset.samples() >= kMinSamples) {
     Guards guards(dataset, options);
     if (options.columns.empty()) guards.check_columns();
+    guards.check_sentinels();
     if (!standardized) guards.check_scales();
     warnings = guards.take();
   }

@@ -20,6 +20,9 @@ namespace lloyd::apps {
 ///   the same number of digits (7 or more), or the column's name is that of an identifier;
 /// - a last column that looks like class numbers, if no other column does: integers in an interval
 ///   of at most 20 that begins at -1, 0 or 1;
+/// - one sentence about the first feature that has a value such as -999 in place of missing ones:
+///   the minimum or maximum, in at least 3 and 1 % of the inspected rows, farther from the other
+///   values than these are from one another;
 /// - standard deviations that differ by a factor of 100 or more, unless `standardized`;
 /// - those of rounding_warnings().
 /// The first three are left out if --columns chose the columns. Values are inspected in the first

@@ -19,6 +19,7 @@
 #include "output/output.hpp"
 #include "supervision/interrupt.hpp"
 #include "text/names.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -69,10 +70,36 @@ std::vector<std::int64_t> column_numbers(const std::string& option, const std::s
 
 }  // namespace
 
-void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept) {
+void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept,
+                       std::vector<MissingColumn> columns) {
   if (dropped == 0) return;
-  note("lloyd: {}: {} of {} rows have a missing value and were left out\n", file, dropped,
-       dropped + kept);
+  constexpr std::size_t kMaxNamed = 5;
+  std::stable_sort(columns.begin(), columns.end(),
+                   [](const auto& a, const auto& b) { return a.rows > b.rows; });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(columns.size(), kMaxNamed); ++i) {
+    texts.push_back(fmt::format("{} in {}", columns[i].name, columns[i].rows));
+  }
+  if (columns.size() > kMaxNamed) {
+    texts.push_back(
+        experiment::format_count(std::ssize(columns) - std::ssize(texts), "more column"));
+  }
+  note("lloyd: {}: {} of {} rows have a missing value and were left out{}{}\n", file, dropped,
+       dropped + kept, texts.empty() ? "" : ": ", enumerated(texts, "and"));
+}
+
+std::vector<MissingColumn> missing_columns(
+    const std::vector<std::int64_t>& counts, const std::vector<std::string>& feature_names,
+    const std::function<std::string(std::int64_t feature)>& name) {
+  std::vector<MissingColumn> columns;
+  for (std::size_t j = 0; j < counts.size(); ++j) {
+    if (counts[j] == 0) continue;
+    const bool is_named = j < feature_names.size() && !feature_names[j].empty();
+    columns.push_back({is_named ? fmt::format("'{}'", shown(feature_names[j]))
+                                : name(static_cast<std::int64_t>(j)),
+                       counts[j]});
+  }
+  return columns;
 }
 
 void DataOptions::add_to(CLI::App& command) {
@@ -177,7 +204,11 @@ Dataset DataOptions::read(std::int64_t text_memory) const {
     return with_missing_advice([&] { return Dataset(rows->name(), matrix_of(*rows)); });
   }
   Dataset dataset = with_missing_advice([&] { return read_dataset(file, options); });
-  note_dropped_rows(file, dataset.dropped_rows, dataset.samples());
+  note_dropped_rows(
+      file, dataset.dropped_rows, dataset.samples(),
+      missing_columns(dataset.missing_counts, dataset.feature_names, [&](std::int64_t feature) {
+        return fmt::format("column {}", column_of(feature));
+      }));
   return dataset;
 }
 
@@ -208,12 +239,23 @@ std::unique_ptr<RowSource> DataOptions::select(std::unique_ptr<RowSource> source
   }
   if (!drop_missing) return source;
   const std::int64_t all = source->samples();
-  source = complete_rows(std::move(source), interrupted, dropped);
-  note_dropped_rows(file, all - source->samples(), source->samples());
+  std::vector<std::int64_t> missing;
+  source = complete_rows(std::move(source), interrupted, dropped, &missing);
+  note_dropped_rows(file, all - source->samples(), source->samples(),
+                    missing_columns(missing, {}, [&](std::int64_t feature) {
+                      return fmt::format("column {}", column_of(feature));
+                    }));
   return source;
 }
 
 std::int64_t DataOptions::column_of(std::int64_t feature) const {
+  const std::vector<std::string> used = split_lists("--columns", columns);
+  if (feature < std::ssize(used)) {
+    std::int64_t number = -1;
+    const std::string& text = used[static_cast<std::size_t>(feature)];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? number : feature;
+  }
   std::vector<std::string> left_out = split_lists("--drop-columns", drop_columns);
   left_out.push_back(label_column);
   std::int64_t column = 0;

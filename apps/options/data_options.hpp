@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,8 +19,21 @@
 
 namespace lloyd::apps {
 
-/// Notes on standard error that rows with missing values were left out; nothing if `dropped` is 0.
-void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept);
+/// Number of rows that were left out because a column had no value in them.
+struct MissingColumn {
+  std::string name;  ///< as a message names the column
+  std::int64_t rows = 0;
+};
+
+/// Notes on standard error that rows with missing values were left out, and the columns with most
+/// missing values, if `columns` lists them; nothing if `dropped` is 0.
+void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept,
+                       std::vector<MissingColumn> columns = {});
+/// The columns of a data set that Dataset::missing_counts counts, if any, as `name` names features
+/// without a name.
+std::vector<MissingColumn> missing_columns(
+    const std::vector<std::int64_t>& counts, const std::vector<std::string>& feature_names,
+    const std::function<std::string(std::int64_t feature)>& name);
 
 /// Calls `body`, which reads a file that is not text, and returns its result. The message about a
 /// NaN then names the option that leaves such rows out, as the message for text files does.
@@ -71,8 +85,8 @@ struct DataOptions {
   /// how many rows were left out. Throws as open_rows().
   std::unique_ptr<RowSource> select(std::unique_ptr<RowSource> source,
                                     std::vector<std::int64_t>* dropped = nullptr) const;
-  /// Number of column `feature` in the file, counted from 0, when all columns but those that these
-  /// options name by number are features.
+  /// Number of column `feature` in the file, counted from 0, if these options name columns by
+  /// number.
   std::int64_t column_of(std::int64_t feature) const;
 
   /// Options for reading the file. Throws InputError for options that do not apply to the format,

@@ -12,15 +12,19 @@ struct OptionName {
   std::string_view key;
 };
 
-constexpr std::array<OptionName, 8> kOptionNames = {
+constexpr std::array<OptionName, 12> kOptionNames = {
     {{"the delimiter option", "--delimiter", "'dataset.delimiter'"},
      {"the header option", "--header or --no-header", "'dataset.header'"},
      {"the columns option", "--columns", "'dataset.columns'"},
+     {"the drop_columns option", "--drop-columns", "'dataset.drop_columns'"},
+     {"the drop_missing option", "--drop-missing", "'dataset.drop_missing'"},
+     {"the decimal_comma option", "--decimal-comma", "'dataset.decimal_comma'"},
      {"the label_column option", "--label-column", "'dataset.label_column'"},
      {"the dtype option", "--dtype", "'dataset.dtype'"},
+     {"a dtype of float32", "--dtype float32", "'dataset.dtype: float32'"},
      {"the dataset option", "--dataset", "'dataset.dataset'"},
      {"the option 'dataset'", "--dataset", "'dataset.dataset'"},
-     {"--drop-columns 0", "--drop-columns 0", "'dataset.drop_columns: [0]'"}}};
+     {"drop_columns = {\"0\"}", "--drop-columns 0", "'dataset.drop_columns: [0]'"}}};
 
 constexpr std::array<OptionName, 5> kFurtherKeys = {
     {{"", "--drop-columns", "'dataset.drop_columns'"},

@@ -93,7 +93,11 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   last_.reset();
   Dataset made = make_dataset(setting, stop_);
   if (!setting.blobs && noted_.insert(setting.file_key()).second) {
-    apps::note_dropped_rows(setting.file.string(), made.dropped_rows, made.samples());
+    apps::note_dropped_rows(
+        setting.file.string(), made.dropped_rows, made.samples(),
+        apps::missing_columns(made.missing_counts, made.feature_names, [](std::int64_t feature) {
+          return fmt::format("feature {}", feature);
+        }));
     warn_of_rounding(made, setting);
   }
   std::optional<Standardization> map;

@@ -123,6 +123,9 @@ nlohmann::ordered_json to_json(const ClusterChoiceReport& report) {
   json["suggested_clusters"] =
       suggested ? nlohmann::ordered_json(choice.fits[*suggested].clusters) : nullptr;
   json["reason"] = choice.suggestion.reason;
+  json["centroids"] =
+      suggested ? centroids_json(choice.fits[*suggested].fit) : nlohmann::ordered_json(nullptr);
+  json["warnings"] = report.warnings;
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -49,11 +50,13 @@ struct ClusterChoiceReport {
   const ChosenBackend& chosen;
   const FitOptions& options;  ///< `clusters` is ignored
   const ClusterChoice& choice;
-  double open_ms = 0;  ///< milliseconds for opening the one session of all fits
+  double open_ms = 0;                      ///< milliseconds for opening the one session of all fits
+  std::vector<std::string> warnings = {};  ///< about the data; for JSON
 };
 
 /// One object: inputs as in `lloyd fit --json`, "tried" (a list with one object per k),
-/// "suggested_clusters" (null if there is no suggestion) and "reason".
+/// "suggested_clusters" (null if there is no suggestion), "reason", "centroids" of the suggested
+/// fit (see centroids_json()) and "warnings".
 nlohmann::ordered_json to_json(const ClusterChoiceReport& report);
 /// Prints inputs, a table and the suggestion to standard output.
 void print(const ClusterChoiceReport& report);

@@ -18,14 +18,14 @@ struct BackendChoice {
   std::string name = {};  ///< empty: the available backend with the highest preference
   /// Values by name, as ParameterSet::set() reads them; the others have their defaults.
   std::map<std::string, std::string> parameters = {};
-  /// Folders that are searched for plugins before Registry::default_folders().
+  /// Folders, which must exist, that are searched for plugins before Registry::default_folders().
   std::vector<std::filesystem::path> plugin_folders = {};
 };
 
 /// Finds and loads the chosen backend into this process. Plugins are searched for and loaded once
 /// per process and list of folders, and are kept until the process ends. May be called by several
-/// threads at once. Throws InputError if there is no such backend, if its plugin is refused, or if
-/// it is not available on this machine.
+/// threads at once. Throws InputError if a folder of the choice is no folder, if there is no such
+/// backend, if its plugin is refused, or if it is not available on this machine.
 std::shared_ptr<const LoadedBackend> load_backend(const BackendChoice& choice = {});
 
 /// The parameters of a loaded backend: its defaults, with those of the choice. Throws InputError

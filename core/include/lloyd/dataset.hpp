@@ -123,6 +123,9 @@ class Dataset {
   /// The numbers of these rows, ascending, counted from 0 over all rows of the file (not the header
   /// or blank lines).
   std::vector<std::int64_t> dropped_row_numbers;
+  /// For each feature (d entries) the number of these rows in which it is missing; empty if no row
+  /// was left out, or if they were not counted.
+  std::vector<std::int64_t> missing_counts;
   /// How rounding changed each feature (d entries); empty unless the numbers of a text file were
   /// rounded to float32. See rounding_losses().
   std::vector<FeatureRounding> rounding;

@@ -13,7 +13,8 @@ namespace lloyd {
 
 /// Options of kmeans(). All have defaults.
 struct KMeansOptions {
-  FitOptions fit = {};         ///< `clusters` is ignored: k is an argument of kmeans()
+  /// k is an argument of kmeans(), so `clusters` must have its default or be equal to k.
+  FitOptions fit = {};
   BackendChoice backend = {};  ///< default: the available backend with the highest preference
   /// Called after each iteration, in order, on the calling thread; returning false cancels the fit.
   /// `fit.observe` selects more than the default kObserveIterations. Iterations are counted from 1

@@ -82,6 +82,7 @@ Dataset standardize(const Dataset& dataset) {
   result.classes = dataset.classes;
   result.feature_names = dataset.feature_names;
   result.dropped_rows = dataset.dropped_rows;
+  result.missing_counts = dataset.missing_counts;
   result.dropped_row_numbers = dataset.dropped_row_numbers;
   return result;
 }

@@ -1,5 +1,9 @@
 #include <lloyd/kmeans.hpp>
 
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+
 namespace lloyd {
 namespace {
 
@@ -35,6 +39,11 @@ Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options) 
 
 Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options) {
   FitOptions fit_options = options.fit;
+  if (fit_options.clusters != FitOptions().clusters && fit_options.clusters != k) {
+    throw InputError(
+        fmt::format("KMeansOptions::fit.clusters is {}, but k is {}; leave it at its default",
+                    fit_options.clusters, k));
+  }
   fit_options.clusters = k;
   if (options.on_iteration && fit_options.observe == 0) fit_options.observe = kObserveIterations;
   check_options(fit_options, dataset);

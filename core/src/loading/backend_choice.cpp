@@ -1,6 +1,7 @@
 #include <lloyd/backend_choice.hpp>
 
 #include <mutex>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,12 @@ std::shared_ptr<const LoadedBackend> load_backend(const BackendChoice& choice) {
   static std::mutex mutex;
   // Never destroyed: the static objects of plugins may be gone before those of the core.
   static auto& registries = *new std::map<std::vector<std::filesystem::path>, Registry>;
+  for (const std::filesystem::path& folder : choice.plugin_folders) {
+    std::error_code error;
+    if (std::filesystem::is_directory(folder, error)) continue;
+    throw InputError(
+        fmt::format("the plugin folder {} does not exist or is no folder", folder.string()));
+  }
   const std::scoped_lock lock(mutex);
   const std::vector<std::filesystem::path> folders =
       Registry::default_folders(choice.plugin_folders);

@@ -47,6 +47,13 @@ class Options(TestCase):
         self.assertIn("unknown option '--qqqq' (known: --help, -h, --plugin-dir, --plugin-timeout, --version); ",
                       run("help", "--qqqq", status=2).stderr)
 
+    def test_verify_lists_its_cases(self):
+        names = run("verify", "--list").stdout.splitlines()
+        self.assertIn("description/info", names)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("lloyd: FILE is missing;", run("verify", status=2).stderr)
+        self.assertIn("cannot be given together", run("verify", "x.so", "--list", status=2).stderr)
+
     def test_internal_commands_are_unknown(self):
         for arguments in (["worker"], ["worker", "--parent", "1"], ["help", "worker"]):
             with self.subTest(arguments):
@@ -107,15 +114,21 @@ class Manual(TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), path)
             self.assertIn("It was interrupted.", done.stdout)
 
-    def complete(self, *words):
+    def complete(self, *words, env=None):
         """What bash offers for the last of these words."""
         script = self.write("lloyd.bash", run("completion", "bash").stdout)
         done = subprocess.run(
             ["bash", "--norc", "-c", 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lloyd; '
              'printf "%s\\n" "${COMPREPLY[@]}"', "bash", script, "lloyd", *words],
-            capture_output=True, text=True, timeout=60, cwd=self.folder)
+            capture_output=True, text=True, timeout=60, cwd=self.folder, env=env)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split()
+
+    @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
+    def test_bash_completes_names_of_backends(self):
+        path = {**os.environ, "PATH": f"{pathlib.Path(LLOYD).resolve().parent}:{os.environ['PATH']}"}
+        self.assertEqual(self.complete("fit", "--backend", "seq", env=path), ["sequential"])
+        self.assertEqual(self.complete("predict", "-b", "seq", env=path), ["sequential"])
 
     @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
     def test_bash_completes_commands_options_and_values(self):

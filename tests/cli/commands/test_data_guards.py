@@ -43,6 +43,39 @@ GUARDS = [
 ]
 
 
+# Columns with a value that is no sentinel: too rare, too near, zero, or one of a few values.
+NO_SENTINELS = [
+    ("twice", [*range(28), -999, -999]),
+    ("near", [*range(27), 40, 40, 40]),
+    ("zero", [*range(1000, 1027), 0, 0, 0]),
+    ("few values", [i % 4 for i in range(27)] + [99] * 3),
+    ("repeated extremes", [i % 15 for i in range(30)]),
+    ("far but different", [*range(27), 900, 901, 902]),
+]
+
+
+class Sentinels(TestCase):
+    def warnings(self, values, *options):
+        # Mixed, so that the column does not ascend.
+        mixed = [values[7 * i % 30] for i in range(30)]
+        lines = run("fit", self.write("x.csv", table("x,y", mixed, Y)), "-k", "2", *options).stderr.splitlines()
+        return [line for line in lines if "missing value" in line]
+
+    def test_are_warned_of_once(self):
+        for value in (-999, 9999, -9999.5):
+            with self.subTest(value):
+                found = self.warnings([*range(27)] + [value] * 3)
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(f"'x' is {value} in 3 rows and from 0 to 26 in the others, so {value} may stand", found[0])
+                self.assertTrue(found[0].endswith("--drop-missing leaves such rows out if the cells are empty"), found)
+                self.assertEqual(len(self.warnings([*range(27)] + [value] * 3, "--columns", "x", "--standardize")), 1)
+
+    def test_other_values_are_not_warned_of(self):
+        for name, values in NO_SENTINELS:
+            with self.subTest(name):
+                self.assertEqual(self.warnings(values), [])
+
+
 class Guards(TestCase):
     def warnings(self, *arguments):
         lines = run("fit", *arguments, "-k", "3").stderr.splitlines()
@@ -120,7 +153,7 @@ class Repairs(TestCase):
     def test_rows_with_missing_values_are_dropped(self):
         file = self.write("x.csv", "x,y\n1,2\nNA,3\n4,5\n,6\n7,8\n")
         done = run("fit", file, "-k", "2", "--drop-missing", "--labels", self.folder / "l.csv")
-        self.assertIn(f"lloyd: {file}: 2 of 5 rows have a missing value and were left out", done.stderr)
+        self.assertIn(f"lloyd: {file}: 2 of 5 rows have a missing value and were left out: 'x' in 2\n", done.stderr)
         self.assertEqual([line == "-1" for line in (self.folder / "l.csv").read_text().split()],
                          [False, True, False, True, False])
         self.assertIn("--drop-missing", run("fit", file, "-k", "2", status=2).stderr)
@@ -137,11 +170,19 @@ class Repairs(TestCase):
         labels, model, distances = (self.folder / name for name in ("l.csv", "m.json", "d.csv"))
         fit = run_json("fit", file, "-k", "2", "--drop-missing", "--labels", labels, "--model", model)
         self.assertEqual((fit["dataset"]["samples"], fit["inertia"]), (2, 0))
+        self.assertIn("1 of 3 rows have a missing value and were left out: column 0 in 1\n",
+                      run("fit", file, "-k", "2", "--drop-missing").stderr)
         self.assertEqual(labels.read_text().split()[1], "-1")
         done = run("predict", model, file, "--drop-missing", "--distances", distances, "--labels", self.folder / "p.csv")
         self.assertEqual(distances.read_text().split(), ["0", "nan", "0"])
         self.assertIn("-1 for the 1 left out", done.stderr)
         self.assertEqual((self.folder / "p.csv").read_text(), labels.read_text())
+
+    def test_columns_with_missing_values_are_named(self):
+        rows = [",".join("" if i % p == 0 else str(i + p) for p in (2, 3, 5, 7, 11, 13, 97)) for i in range(1, 40)]
+        said = run("fit", self.write("x.csv", "\n".join(rows) + "\n"), "-k", "2", "--drop-missing").stderr
+        self.assertIn("left out: column 0 in 19, column 1 in 13, column 2 in 7, column 3 in 5, column 4 in 3 and 1 more "
+                      "column\n", said)
 
     def test_labels_can_be_joined_to_the_rows_of_the_file(self):
         rows = [f"{i % 5 + (i % 2) * 20},{i % 3}" for i in range(20)]
@@ -163,7 +204,7 @@ class Repairs(TestCase):
         config = self.write("e.yaml", "dataset: {file: x.csv, drop_missing: true}\nclusters: 2\nrepeats: 2\n"
                             "backends: [sequential]\nsweep: {dataset.standardize: [true, false]}\n")
         said = run("run", config, "--output", self.folder / "out").stderr
-        self.assertEqual(said.count("x.csv: 1 of 3 rows have a missing value and were left out\n"), 1, said)
+        self.assertEqual(said.count("x.csv: 1 of 3 rows have a missing value and were left out: 'x' in 1\n"), 1, said)
         said = run("run", config, "--set", "dataset.file=x.npy", "--dry-run", status=2).stderr
         self.assertIn("'dataset.drop_missing' is for text files only; 'lloyd data convert' has this option", said)
 

@@ -49,6 +49,22 @@ class Iris(TestCase):
         self.assertIn("78.851", text)
         self.assertIn("0.730", text)
 
+    def test_json_has_centroids_and_warnings(self):
+        centroids = self.folder / "c.csv"
+        for clusters, more in (("3", ["--standardize"]), ("2..4", [])):
+            fit = run_json("fit", IRIS, "-k", clusters, *more, "--centroids", centroids)
+            rows = [[float(cell) for cell in line.split(",")] for line in centroids.read_text().splitlines()[1:]]
+            self.assertEqual(fit["centroids"], rows)
+            self.assertEqual(fit["warnings"], [])
+        table = self.write("n.csv", "".join(f"{i},{i * i % 7 / 2},x{i}\n" for i in range(20)))
+        for clusters in ("2", "2..3"):
+            fit = run_json("fit", table, "-k", clusters)
+            self.assertIn("the first column counts the rows: 0, 1, 2, ...", fit["warnings"][0])
+        self.assertIn("the last column is text and is taken as classes", run_json("fit", table, "-k", "2")["warnings"][1])
+        wide = self.write("w.csv", "".join(",".join([str(i)] * 50001) + "\n" for i in range(2)))
+        self.assertIsNone(run_json("fit", wide, "-k", "2")["centroids"])
+        self.assertEqual(len(run_json("fit", wide, "-k", "1")["centroids"]), 1)
+
     def test_labels_that_a_screening_left_open_are_counted(self):
         grid = self.write("grid.csv", "".join(f"{x},{y}\n" for x in range(-9, 10) for y in range(9)))
         start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is equidistant
@@ -118,14 +134,26 @@ class Files(TestCase):
     def test_predict_refuses_features_of_other_names(self):
         order = "feature 0 of t.csv is 'y', but that of the model m.json is 'x'; --columns x,y gives"
         self.assertIn(order, self.predict(["x", "y"], "y,x\n1,2\n", status=2))
-        self.assertIn("feature 1 of t.csv is 'z', but that of the model m.json is 'y'",
+        self.assertIn("feature 1 of t.csv is 'z', but that of the model m.json is 'y'; no feature is called 'y', so "
+                      "add the column, or correct its name",
                       self.predict(["x", "y"], "x,z\n1,2\n", status=2))
+        self.assertIn("t.csv has 1 features, but the model m.json has 2; no feature is called 'x', so add",
+                      self.predict(["x", "y"], "y\n1\n", status=2))
+        self.assertIn("t.csv has 3 features, but the model m.json has 2; no feature is called 'x' or 'y', so add",
+                      self.predict(["x", "y"], "X,Y,z\n1,2,3\n", status=2))
         self.assertIn("t.csv has 3 features, but the model m.json has 2",
                       self.predict(["x", "y"], "1,2,3\n", status=2))
         for names, data, *more in ([[], "1,2\n"], [["x", "y"], "y,x\n1,2\n", "--columns", "x,y"],
                                    [["x", "y"], "x,y\n1,2\n"], [["x", "y"], "1,2\n"],
                                    [[], "y,x\n1,2\n"]):
             self.assertEqual(self.predict(names, data, *more), "0\n")
+
+    def test_predict_with_model_and_data_exchanged(self):
+        self.predict(["x", "y"], "x,y\n1,2\n")
+        said = run("predict", "t.csv", "m.json", cwd=self.folder, status=2).stderr
+        self.assertEqual(said, "lloyd: MODEL comes before DATA: 'lloyd predict m.json t.csv'\n")
+        said = run("predict", "m.json", "m.json", cwd=self.folder, status=2).stderr
+        self.assertIn("DATA is m.json, a .json file; the samples must be in a .csv", said)
 
     def test_advice_about_columns_can_be_followed(self):
         def said(names, columns):

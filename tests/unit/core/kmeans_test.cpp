@@ -50,6 +50,23 @@ TEST(KMeans, ClustersFloat64SamplesLikeADataset) {
   EXPECT_EQ(kmeans(dataset, 2, kSequential).centroids, fit.centroids);
 }
 
+TEST(KMeans, RefusesAnotherNumberOfClustersInTheOptions) {
+  KMeansOptions options = kSequential;
+  options.fit.clusters = 3;
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(kPoints.data(), 4, 2, 2, options); }),
+            "KMeansOptions::fit.clusters is 3, but k is 2; leave it at its default");
+  EXPECT_EQ(kmeans(kPoints.data(), 4, 2, 3, options).clusters, 3);
+}
+
+TEST(KMeans, RefusesAPluginFolderThatDoesNotExist) {
+  const TemporaryFolder folder;
+  KMeansOptions options = kSequential;
+  options.backend.plugin_folders = {folder.path() / "none"};
+  EXPECT_EQ(
+      message_of<InputError>([&] { kmeans(kPoints.data(), 4, 2, 2, options); }),
+      "the plugin folder " + (folder.path() / "none").string() + " does not exist or is no folder");
+}
+
 // All results of a clustering and of its evaluation.
 struct EveryResult {
   std::vector<std::vector<double>> values;

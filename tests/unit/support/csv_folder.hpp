@@ -15,8 +15,9 @@ namespace lloyd {
 
 /// The end of messages about text for which there is no better advice.
 inline const std::string kColumnsAdvice =
-    "; --columns chooses the columns that are numbers, --drop-columns leaves some out, "
-    "--label-column takes one as classes";
+    "; the columns option chooses the columns that are numbers, the drop_columns option leaves "
+    "some "
+    "out, the label_column option takes one as classes";
 
 class CsvFolder : public testing::Test {
  protected:

@@ -20,10 +20,12 @@ std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> sourc
 /// The rows of a source that have no NaN, in the same order. The call reads the source once to find
 /// them; `stop` is polled between blocks. Memory: up to 24 bytes per run of consecutive such rows.
 /// Throws InputError if every row has a NaN, and Cancelled if `stop` returns true. Unless null,
-/// `dropped` receives the numbers of the other rows, ascending.
+/// `dropped` receives the numbers of the other rows, ascending, and `missing` for each feature the
+/// number of NaNs (d entries).
 std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source,
                                          const StopFunction& stop = {},
-                                         std::vector<std::int64_t>* dropped = nullptr);
+                                         std::vector<std::int64_t>* dropped = nullptr,
+                                         std::vector<std::int64_t>* missing = nullptr);
 
 /// The samples of a source, standardized: (x - mean) / deviation in float64, rounded to the data
 /// type of the source. Throws InputError unless the map has as many features as the source.

@@ -25,6 +25,7 @@ Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
   dataset.feature_names = rows.columns().feature_names;
   dataset.dropped_rows = rows.dropped();
   dataset.rounding = rows.rounding();
+  dataset.missing_counts = rows.missing_counts();
   dataset.dropped_row_numbers = rows.dropped_rows();
   return dataset;
 }

@@ -142,6 +142,13 @@ bool is_list(std::string_view text, char separator) {
   }
 }
 
+std::string without_repeated_blanks(std::string text) {
+  const auto end =
+      std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; });
+  text.erase(end, text.end());
+  return text;
+}
+
 }  // namespace
 
 bool needs_quotes(std::string_view text) {
@@ -177,7 +184,8 @@ bool is_missing_value(std::string_view text) {
 NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   switch (kind_of_cell(text)) {
     case CellKind::missing:
-      return {"; a missing value must be filled in, or its row left out (--drop-missing)", true};
+      return {"; a missing value must be filled in, or its row left out (the drop_missing option)",
+              true};
     case CellKind::number:
     case CellKind::name:
       return {};
@@ -193,8 +201,8 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   }
   if (is_list(ascii, ';')) {
     return {
-        "; if ';' separates the cells, set the delimiter option, or --decimal-comma for cells such "
-        "as 2,5",
+        "; if ';' separates the cells, set the delimiter option, or the decimal_comma option for "
+        "cells such as 2,5",
         true};
   }
   if (is_list(ascii, '\t')) return {"; if tabs separate the cells, set the delimiter option", true};
@@ -203,8 +211,8 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   }
   if (ascii.find(',') != std::string::npos) {
     return {
-        "; write decimals with a point and thousands without separators: 1000.5; --decimal-comma "
-        "reads 2,5 as 2.5",
+        "; write decimals with a point and thousands without separators: 1000.5; the decimal_comma "
+        "option reads 2,5 as 2.5",
         true};
   }
   if (ascii.find_first_of("%$") != std::string::npos) {
@@ -218,6 +226,9 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
         "; write thousands without separators, or set the delimiter option if blanks separate "
         "the cells",
         true};
+  }
+  if (is_list(without_repeated_blanks(ascii), ' ')) {
+    return {"; if blanks separate the cells, write one comma in place of each group of blanks"};
   }
   if (ascii.find_first_of("_' ") != std::string::npos) {
     return {"; write thousands without separators: 1000.5"};

@@ -18,6 +18,7 @@ constexpr std::string_view kWayOut = "; the label_column option takes such a col
 void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvCell& cell,
                         bool declared) {
   const CellKind kind = declared ? CellKind::name : kind_of_cell(cell.text);
+  all_empty_ = all_empty_ && cell.text.empty();
   if (first_line_ == 0) {
     first_line_ = cursor.line();
     first_text_ = cell.text.substr(0, 100);  // messages show no more
@@ -40,10 +41,17 @@ void CsvClassCheck::finish(const CsvCursor& cursor, std::int64_t column) const {
 
 void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
                                const std::string& why) const {
+  if (all_empty_) {
+    cursor.fail_for_option_at(
+        first_line_, column,
+        "all cells of the last column are empty, as when lines end with a delimiter; the "
+        "drop_columns option leaves the column out");
+  }
   if (first_text_.empty()) {
     cursor.fail_for_option_at(
         first_line_, column,
-        fmt::format("the cell is empty; a number is needed{}; --drop-missing leaves such rows out",
+        fmt::format("the cell is empty; a number is needed{}; the drop_missing option leaves such "
+                    "rows out",
                     why));
   }
   cursor.fail_for_option_at(

@@ -24,6 +24,7 @@ class CsvClassCheck {
                                const std::string& why) const;
 
   bool any_name_ = false;
+  bool all_empty_ = true;
   std::int64_t first_line_ = 0;  // line of the first cell; 0: no cell yet
   std::string first_text_;
 };

@@ -91,6 +91,63 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
   return columns;
 }
 
+// True if the last column holds classes as far as its first cell tells. If rows with missing values
+// are left out, that is the first cell (of this block of text) that is not missing. The cursor is
+// at the row `values`.
+bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
+                 std::int64_t max_columns, bool drop_missing) {
+  CsvRow row = values;
+  while (std::ssize(row.cells) == count) {
+    if (!drop_missing || !is_missing_value(row.cells.back().text)) {
+      return ends_with_class(row, cursor.delimiter());
+    }
+    leave_row(cursor, count);
+    if (!cursor.find_row()) return false;
+    row = read_row(cursor, max_columns);
+  }
+  return false;
+}
+
+// Refuses text in several rows above the first numbers, such as a title above the header or units
+// below it. The cursor is at the first row, `second` is the row below.
+void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
+                   const std::vector<CsvCell>& second, std::int64_t max_columns) {
+  constexpr std::int64_t kMaxTextRows = 20;
+  const auto is_name = [](const CsvCell& cell) {
+    return kind_of_cell(cell.text) == CellKind::name;
+  };
+  const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
+  const auto is_filler = [&](const CsvCell& cell) { return is_name(cell) || is_empty(cell); };
+  const auto has_number = [](const CsvRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const CsvCell& cell) { return is_number(cell.text); });
+  };
+  if (std::none_of(first.begin(), first.end(), is_name)) return;
+  // Spreadsheets fill titles up with empty cells, which in samples may be missing values.
+  const bool filled_up =
+      !is_empty(first.front()) && std::any_of(first.begin(), first.end(), is_empty);
+  const bool second_is_text =
+      filled_up ? std::all_of(second.begin(), second.end(), is_filler) && is_name(second.front())
+                : std::all_of(second.begin(), second.end(), is_name);
+  if (!second_is_text) return;
+  const CsvCursor start = cursor;
+  std::int64_t last_line = start.line();
+  CsvRow row;
+  row.cells = first;
+  for (std::int64_t rows = 0; rows < kMaxTextRows; ++rows) {
+    leave_row(cursor, std::ssize(row.cells));
+    if (!cursor.find_row()) return;
+    row = read_row(cursor, max_columns);
+    if (has_number(row)) {
+      start.fail(0,
+                 fmt::format("lines {} to {} hold text; keep the one that names the columns, and "
+                             "remove the others, such as titles and units",
+                             start.line(), last_line));
+    }
+    last_line = cursor.line();
+  }
+}
+
 // Refuses a header whose names are missing values or malformed numbers: it is probably a sample.
 void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                  const std::vector<std::int64_t>& columns, bool drop_missing) {
@@ -158,7 +215,7 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
   values.fail_for_option_at(
       line, 0,
       "the column has no name, so it may hold row numbers; list the features with the "
-      "columns option, or leave it out with --drop-columns 0");
+      "columns option, or leave it out with drop_columns = {\"0\"}");
 }
 
 // True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
@@ -252,6 +309,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
                 "too");
   }
 
+  if (!options.header && !second.empty()) refuse_titles(cursor, first, second, max_columns);
   const std::int64_t header_line = cursor.line();
   if (!options.header && !names_columns(options) && counts_columns(first, second)) {
     cursor.fail_for_option(
@@ -289,9 +347,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
       finder.fail(fmt::format("column '{}' cannot both be dropped and hold the classes",
                               shown(options.label_column)));
     }
-  } else if (options.columns.empty() && count > 1 && std::ssize(values.cells) == count &&
-             !dropped.back() && ends_with_class(values, cursor.delimiter()) &&
-             !(options.drop_missing && is_missing_value(values.cells.back().text))) {
+  } else if (options.columns.empty() && count > 1 && !dropped.back() &&
+             has_classes(cursor, values, count, max_columns, options.drop_missing)) {
     label = count - 1;
     columns.label_found = true;
   }

@@ -160,7 +160,12 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     if (error == std::errc{} && value == 0) rounded_to_zero_ = true;
   }
   if (error == std::errc{} && std::isfinite(value)) return value;
-  constexpr std::string_view kDropMissing = "; --drop-missing leaves such rows out";
+  constexpr std::string_view kDropMissing = "; the drop_missing option leaves such rows out";
+  if (text.empty() && delimiter_ == ' ') {
+    fail(column,
+         "the cell is empty, since each blank separates two cells; leave one blank between cells "
+         "and none at the ends of lines");
+  }
   if (text.empty()) {
     fail_for_option(column, fmt::format("the cell is empty; a number is needed{}", kDropMissing));
   }
@@ -185,8 +190,8 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
   NumberAdvice advice = number_advice(text, decimal_comma_);
   if (advice.text.empty()) {
     advice = {
-        "; --columns chooses the columns that are numbers, --drop-columns leaves some out, "
-        "--label-column takes one as classes",
+        "; the columns option chooses the columns that are numbers, the drop_columns option leaves "
+        "some out, the label_column option takes one as classes",
         true};
   }
   const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);

@@ -44,8 +44,9 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
 [[noreturn]] void fail_length(CsvCursor row, std::int64_t expected) {
   const std::string_view line = row.rest().substr(0, row.rest().find('\n'));
   std::int64_t count = 0;
+  bool ends_empty = false;
   do {
-    row.take_cell(count++);
+    ends_empty = row.take_cell(count++).text.empty();
   } while (row.take_delimiter());
   const std::string message =
       fmt::format("the row has {} columns; the first row has {}", count, expected);
@@ -53,7 +54,10 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
     row.fail_for_option(std::min(count, expected),
                         message +
                             "; if ';' separates the cells, set the delimiter option, or "
-                            "--decimal-comma for cells such as 2,5");
+                            "the decimal_comma option for cells such as 2,5");
+  }
+  if (count == expected + 1 && ends_empty) {
+    row.fail(expected, message + "; it ends with a delimiter, which must be removed");
   }
   row.fail(std::min(count, expected), message);
 }
@@ -128,8 +132,18 @@ std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
 // Checks of columns that need all of their values.
 void CsvRows::finish() const {
   if (kept_ == 0) {
-    throw InputError(
-        fmt::format("{}: every row has a missing value, so none is left", blocks_.path()));
+    const auto all =
+        std::find(missing_counts_.begin(), missing_counts_.end(), std::ssize(dropped_));
+    std::string advice;
+    if (all != missing_counts_.end()) {
+      const auto column =
+          std::find(columns_.roles.begin(), columns_.roles.end(), all - missing_counts_.begin());
+      advice =
+          fmt::format("; column {} has no value at all, and the drop_columns option leaves it out",
+                      column - columns_.roles.begin() + 1);
+    }
+    throw InputError(fmt::format("{}: every row has a missing value, so none is left{}",
+                                 blocks_.path(), advice));
   }
   if (columns_.label_found) class_check_.finish(cursor_, std::ssize(columns_.roles) - 1);
   for (const RoundedToZero& zero : rounded_to_zero_) {
@@ -217,6 +231,8 @@ bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
     const std::int64_t role = columns_.roles[static_cast<std::size_t>(column)];
     if (role >= 0 && drop_missing_ && skip_missing_value(column)) {
       complete = false;
+      missing_counts_.resize(width);
+      ++missing_counts_[static_cast<std::size_t>(role)];
     } else if (role >= 0) {
       row[role] = cursor_.template take_number<T>(column);
     } else if (role == CsvColumns::kLabel) {

@@ -38,6 +38,8 @@ class CsvRows {
   std::int64_t dropped() const { return static_cast<std::int64_t>(dropped_.size()); }
   /// The numbers of these rows in the file, from 0, ascending.
   const std::vector<std::int64_t>& dropped_rows() const { return dropped_; }
+  /// For each feature, the number of these rows in which it is missing; empty if there are none.
+  const std::vector<std::int64_t>& missing_counts() const { return missing_counts_; }
   /// How read<float>() changed the features of the first rows (up to 1000, fewer if they are long);
   /// empty if only read<double>() was called.
   const std::vector<FeatureRounding>& rounding() const { return rounding_; }
@@ -79,8 +81,9 @@ class CsvRows {
   std::int64_t rounding_rows_ = 0;     // kept rows whose rounding was measured
   std::int64_t kept_ = 0;              // rows
   std::vector<std::int64_t> dropped_;  // numbers of the rows left out
-  std::int64_t fixed_bytes_ = 0;       // memory of the text and of the column descriptions
-  std::int64_t class_bytes_ = 0;       // memory of the classes
+  std::vector<std::int64_t> missing_counts_;
+  std::int64_t fixed_bytes_ = 0;  // memory of the text and of the column descriptions
+  std::int64_t class_bytes_ = 0;  // memory of the classes
 };
 
 }  // namespace lloyd

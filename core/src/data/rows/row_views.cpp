@@ -83,12 +83,12 @@ class SelectedColumns : public RowView {
 class CompleteRows : public RowView {
  public:
   CompleteRows(std::shared_ptr<const RowSource> source, const StopFunction& stop,
-               std::vector<std::int64_t>* dropped)
+               std::vector<std::int64_t>* dropped, std::vector<std::int64_t>* missing)
       : RowView(std::move(source)) {
     if (dtype() == DType::float32) {
-      find_complete<float>(stop, dropped);
+      find_complete<float>(stop, dropped, missing);
     } else {
-      find_complete<double>(stop, dropped);
+      find_complete<double>(stop, dropped, missing);
     }
     if (samples_ == 0) {
       throw InputError(fmt::format("{}: every row has a missing value, so none is left", name()));
@@ -120,11 +120,13 @@ class CompleteRows : public RowView {
   };
 
   template <class T>
-  void find_complete(const StopFunction& stop, std::vector<std::int64_t>* dropped) {
+  void find_complete(const StopFunction& stop, std::vector<std::int64_t>* dropped,
+                     std::vector<std::int64_t>* missing) {
     const std::int64_t n = source().samples();
     const std::int64_t d = features();
     const std::int64_t most = std::min(n, tile_rows(source()));
     std::vector<T> tile(static_cast<std::size_t>(most * d));
+    if (missing != nullptr) missing->assign(static_cast<std::size_t>(d), 0);
     for (std::int64_t begin = 0; begin < n; begin += most) {
       if (stop && stop()) throw Cancelled();
       const RowRange part{begin, std::min(begin + most, n)};
@@ -133,8 +135,12 @@ class CompleteRows : public RowView {
         const T* const row = tile.data() + i * d;
         if (std::none_of(row, row + d, [](T x) { return std::isnan(x); })) {
           add(begin + i);
-        } else if (dropped != nullptr) {
-          dropped->push_back(begin + i);
+          continue;
+        }
+        if (dropped != nullptr) dropped->push_back(begin + i);
+        if (missing == nullptr) continue;
+        for (std::int64_t j = 0; j < d; ++j) {
+          if (std::isnan(row[j])) ++(*missing)[static_cast<std::size_t>(j)];
         }
       }
     }
@@ -197,8 +203,9 @@ std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> sourc
 
 std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source,
                                          const StopFunction& stop,
-                                         std::vector<std::int64_t>* dropped) {
-  return std::make_unique<CompleteRows>(std::move(source), stop, dropped);
+                                         std::vector<std::int64_t>* dropped,
+                                         std::vector<std::int64_t>* missing) {
+  return std::make_unique<CompleteRows>(std::move(source), stop, dropped, missing);
 }
 
 std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,

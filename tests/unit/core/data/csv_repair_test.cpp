@@ -64,7 +64,9 @@ TEST_F(CsvRepair, LeavesOutRowsWithMissingValues) {
   EXPECT_EQ(values_of(data), (Values{1, 2, 7, 8}));
   EXPECT_EQ(data.dropped_rows, 4);
   EXPECT_EQ(data.dropped_row_numbers, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(data.missing_counts, (std::vector<std::int64_t>{2, 2}));
   EXPECT_EQ(read("1,2\n3,4\n", options).dropped_rows, 0);
+  EXPECT_TRUE(read("1,2\n3,4\n", options).missing_counts.empty());
   // Classes stay with their rows. The first row may have missing values too.
   const Dataset classes = read("x,y,kind\n,1,a\n2,3,b\n4,NaN,c\n5,6,d\n", options);
   EXPECT_EQ(classes.classes, (Texts{"b", "d"}));
@@ -75,6 +77,16 @@ TEST_F(CsvRepair, LeavesOutRowsWithMissingValues) {
       refusal("NA\n1\n2\n", options),
       "t.csv, line 1, column 1: 'NA' is not a number; the header option tells whether the row "
       "names the columns");
+}
+
+// The first class that is there decides whether the last column holds classes.
+TEST_F(CsvRepair, FindsClassesBelowAMissingOne) {
+  const CsvOptions options = repairing(true, false);
+  const Dataset data = read("x,y,kind\n1,2,\n3,4,NA\n5,6,cat\n,8,dog\n", options);
+  EXPECT_EQ(data.classes, (Texts{"", "NA", "cat"}));
+  EXPECT_EQ(values_of(data), (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(read("1,2,?\n3,4,cat\n", options).classes, (Texts{"?", "cat"}));
+  EXPECT_EQ(values_of(read("x,y\n1,\n2,3\n", options)), (Values{2, 3}));
 }
 
 TEST_F(CsvRepair, KeepsItsChecksOfOtherCellsWhenRowsAreLeftOut) {

@@ -253,13 +253,13 @@ TEST_F(Csv, RefusesACellThatIsNotANumber) {
             "or set the delimiter option if blanks separate the cells");
   EXPECT_EQ(refusal("1,2\n3,\n"),
             "t.csv, line 2, column 2: the cell is empty; a number is needed; "
-            "--drop-missing leaves such rows out");
+            "the drop_missing option leaves such rows out");
   EXPECT_EQ(refusal("1,2,\n"),
-            "t.csv, line 1, column 3: the cell is empty; a number is needed; --drop-missing leaves "
-            "such rows out");
+            "t.csv, line 1, column 3: all cells of the last column are empty, as when lines end "
+            "with a delimiter; the drop_columns option leaves the column out");
   EXPECT_EQ(refusal("1\n\"\"\n"),
             "t.csv, line 2, column 1: the cell is empty; a number is needed; "
-            "--drop-missing leaves such rows out");
+            "the drop_missing option leaves such rows out");
   EXPECT_EQ(refusal("1\n\x01" + std::string(50, 'a')), "t.csv, line 2, column 1: '?" +
                                                            std::string(39, 'a') +
                                                            "...' is not a number" + kColumnsAdvice);
@@ -270,8 +270,8 @@ TEST_F(Csv, RefusesACellThatIsNotANumber) {
 
 TEST_F(Csv, RefusesWhatIsNotFinite) {
   EXPECT_EQ(refusal("1,2\n3,nan\n"),
-            "t.csv, line 2, column 2: 'nan' is not finite; all values must be; --drop-missing "
-            "leaves such rows out");
+            "t.csv, line 2, column 2: 'nan' is not finite; all values must be; the drop_missing "
+            "option leaves such rows out");
   EXPECT_EQ(refusal("-inf,2\n"),
             "t.csv, line 1, column 1: '-inf' is not finite; all values must be");
 }
@@ -290,6 +290,9 @@ TEST_F(Csv, RefusesRowsOfAnotherLength) {
             "t.csv, line 3, column 3: the row has 2 columns; the first row has 3");
   EXPECT_EQ(refusal("1,2\n1,2,3,4\n"),
             "t.csv, line 2, column 3: the row has 4 columns; the first row has 2");
+  EXPECT_EQ(refusal("a,b\n1,2,\n"),
+            "t.csv, line 2, column 3: the row has 3 columns; the first row has 2; it ends with a "
+            "delimiter, which must be removed");
   EXPECT_EQ(refusal("1,2,a\n1,2\n"),
             "t.csv, line 2, column 3: the row has 2 columns; the first row has 3");
 }

@@ -30,7 +30,7 @@ class CsvValues : public CsvFolder {};
 TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
   const std::string way = "; the label_column option takes such a column as classes";
   const std::string fill =
-      "; a missing value must be filled in, or its row left out (--drop-missing)";
+      "; a missing value must be filled in, or its row left out (the drop_missing option)";
   const std::string missing = fill + way;
   for (const char* mark : {"NA", "N/A", "#N/A", "?", "-", "null", "None", "<NA>", "n.a.", "\\N"}) {
     const std::string text = std::string("'") + mark + "' is not a number";
@@ -44,13 +44,13 @@ TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
   }
   EXPECT_EQ(refusal("a,b\n1,\n3,4\n"),
             "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 "
-            "is; --drop-missing leaves such rows out");
+            "is; the drop_missing option leaves such rows out");
   EXPECT_EQ(refusal("a,b\n1,\"\"\n3,4\n"),
             "t.csv, line 2, column 2: the cell is empty; a number is needed, as '4' in line 3 "
-            "is; --drop-missing leaves such rows out");
+            "is; the drop_missing option leaves such rows out");
   EXPECT_EQ(refusal("a,b\n1,nan\n3,4\n"),
-            "t.csv, line 2, column 2: 'nan' is not finite; all values must be; --drop-missing "
-            "leaves such rows out");
+            "t.csv, line 2, column 2: 'nan' is not finite; all values must be; the drop_missing "
+            "option leaves such rows out");
   EXPECT_EQ(refusal("a,b\n1,cat\n3,dog\n5,7\n"),
             "t.csv, line 2, column 2: 'cat' is not a number, as '7' in line 4 is" + way);
   EXPECT_EQ(refusal("1,2,cat\n3,4,dog\n5,6,7\n"),
@@ -70,8 +70,8 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
                   (advice.empty() ? kColumnsAdvice : advice));
   };
   const std::string comma =
-      "; write decimals with a point and thousands without separators: 1000.5; --decimal-comma "
-      "reads 2,5 as 2.5";
+      "; write decimals with a point and thousands without separators: 1000.5; the decimal_comma "
+      "option reads 2,5 as 2.5";
   const std::string thousands = "; write thousands without separators: 1000.5";
   const std::string units = "; leave out units, percent signs and currency symbols";
   const std::string dates = "; convert dates, times and ranges to numbers";
@@ -124,7 +124,8 @@ TEST_F(CsvValues, DecidesOnTheLastColumnOverAllBlocks) {
 TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
   EXPECT_EQ(refusal("NA,?\n1,2\n"),
             "t.csv, line 1, column 1: 'NA' is not a number; a missing value must be filled in, or "
-            "its row left out (--drop-missing); the header option tells whether the row names the "
+            "its row left out (the drop_missing option); the header option tells whether the row "
+            "names the "
             "columns");
   EXPECT_EQ(read("NA,x\n1,2\n").feature_names, (Texts{"NA", "x"}));
   CsvOptions options;
@@ -139,7 +140,7 @@ TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
 TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
   const std::string message =
       "t.csv, line 1, column 1: the column has no name, so it may hold row numbers; list the "
-      "features with the columns option, or leave it out with --drop-columns 0";
+      "features with the columns option, or leave it out with drop_columns = {\"0\"}";
   EXPECT_EQ(refusal(",x,y\n0,1.5,2\n1,3,4\n"), message);
   EXPECT_EQ(refusal("\"\",\"x\",\"y\"\n\"1\",1.5,2\n\"2\",3,4\n"), message);
   // Also if all names need their quotes: as by R, as by pandas, and with a name that needs none.
@@ -164,10 +165,54 @@ TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {
   EXPECT_EQ(read("0,1\n2,3.5\n").samples(), 2);
 }
 
+TEST_F(CsvValues, RefusesTitlesAndUnits) {
+  const std::string advice =
+      " hold text; keep the one that names the columns, and remove the others, such as titles and "
+      "units";
+  EXPECT_EQ(refusal("Sales\n\na,b\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 3" + advice);
+  EXPECT_EQ(refusal("Sales,,\nof the year,,\na,b,c\n1,2,3\n"),
+            "t.csv, line 1, column 1: lines 1 to 3" + advice);
+  EXPECT_EQ(refusal("Sales,\na,b\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 2" + advice);
+  EXPECT_EQ(refusal("Sales,2024\na,b\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 2" + advice);
+  EXPECT_EQ(refusal("a,b\nm,kg\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 2" + advice);
+  CsvOptions options;
+  options.columns = {"a"};
+  EXPECT_EQ(refusal("Sales\na,b\n1,2\n", options),
+            "t.csv, line 1, column 1: lines 1 to 2" + advice);
+  EXPECT_EQ(read("a,b,kind\n1,2,cat\n3,4,dog\n").classes, (Texts{"cat", "dog"}));
+}
+
+TEST_F(CsvValues, RefusesALastColumnWithoutValues) {
+  const std::string message =
+      "column 3: all cells of the last column are empty, as when lines end with a delimiter; the "
+      "drop_columns option leaves the column out";
+  EXPECT_EQ(refusal("a,b,\n1,2,\n3,4,\n"), "t.csv, line 2, " + message);
+  EXPECT_EQ(refusal("1,2,\n3,4,\n"), "t.csv, line 1, " + message);
+  CsvOptions options;
+  options.drop_columns = {"2"};
+  EXPECT_EQ(read("a,b,\n1,2,\n3,4,\n", options).features(), 2);
+  options.drop_columns = {};
+  options.drop_missing = true;
+  EXPECT_EQ(refusal("a,b,\n1,2,\n3,4,\n", options),
+            "t.csv: every row has a missing value, so none is left; column 3 has no value at all, "
+            "and the drop_columns option leaves it out");
+}
+
+TEST_F(CsvValues, AdvisesOnBlanksBetweenCells) {
+  EXPECT_EQ(refusal("x  y\n1  2\n3   4\n"),
+            "t.csv, line 2, column 1: '1  2' is not a number; if blanks separate the cells, write "
+            "one comma in place of each group of blanks");
+  CsvOptions options;
+  options.delimiter = ' ';
+  EXPECT_EQ(refusal("1 2\n3  4\n", options),
+            "t.csv, line 2, column 2: the cell is empty, since each blank separates two cells; "
+            "leave one blank between cells and none at the ends of lines");
+}
+
 TEST_F(CsvValues, SuggestsADelimiter) {
   EXPECT_EQ(refusal("x;y\n1;2\n3;4\n"),
             "t.csv, line 2, column 1: '1;2' is not a number; if ';' separates the cells, set the "
-            "delimiter option, or --decimal-comma for cells such as 2,5");
+            "delimiter option, or the decimal_comma option for cells such as 2,5");
   EXPECT_EQ(refusal("x\ty\n1\t2\n"),
             "t.csv, line 2, column 1: '1?2' is not a number; if tabs separate the cells, set the "
             "delimiter option");

@@ -58,6 +58,9 @@ TEST_F(RowViews, LeaveOutRowsWithNaN) {
   EXPECT_EQ(all_of(*view), (Values{2, 3, 4, 5, 7, 8}));
   EXPECT_EQ(read(*view, {1, 3}), (Values{4, 5, 7, 8}));
   EXPECT_EQ(read(*view, {2, 3}), (Values{7, 8}));
+  std::vector<std::int64_t> missing;
+  complete_rows(source, {}, nullptr, &missing);
+  EXPECT_EQ(missing, (std::vector<std::int64_t>{1, 1}));
   EXPECT_THROW(complete_rows(source_of({kNaN, 1}, 2)), InputError);
   EXPECT_THROW(complete_rows(source, [] { return true; }), Cancelled);
 }
