@@ -115,6 +115,24 @@ class Compare(TestCase):
         self.assertIn("holds 2 runs; this is the last one", done.stderr)
         self.assertIn("has no run 'x'", run("compare", self.old, "--run", "x", status=2).stderr)
 
+    def test_equal_variants_with_different_labels_are_paired(self):
+        # Labels name the parameters that vary within a run.
+        both = self.records("both", "openmp: {threads: [1, 2]}")
+        comparison = json.loads(run("compare", self.old, both, "--json").stdout)
+        self.assertEqual([(row["old_backend"], row["new_backend"]) for row in comparison["rows"]],
+                         [("openmp", "openmp threads=1")] * 2)
+        self.assertEqual(comparison["only_new"], [f"openmp threads=2 with clusters {k}" for k in (2, 3)])
+        self.assertEqual(comparison["only_old"], [f"sequential with clusters {k}" for k in (2, 3)])
+
+    def test_the_difference_is_named_if_nothing_matches(self):
+        other = self.records("other", "openmp: {threads: [2, 3]}")
+        said = run("compare", self.old, other, status=2).stderr
+        self.assertIn("no setting with a backend in common; backends: sequential, openmp (old), "
+                      "openmp threads=2, openmp threads=3 (new)", said)
+        other = self.records("clusters", "sequential", clusters="5")
+        said = run("compare", self.old, other, status=2).stderr
+        self.assertIn("in common; their first settings differ in clusters: 2 (old), 5 (new)", said)
+
     def test_what_is_only_on_one_side_is_listed(self):
         other = self.records("other", "sequential", clusters="3, 4")
         text = run("compare", self.old, other).stdout
