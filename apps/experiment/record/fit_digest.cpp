@@ -15,6 +15,14 @@ bool skips_distances(const Record& record) {
   return static_cast<double>(fit.distances) < all;
 }
 
+std::optional<std::uint64_t> seed_of(const Record& record) {
+  const std::string& method = record.seeding.method;
+  if (method == to_string(SeedingMethod::file) || method == to_string(SeedingMethod::first)) {
+    return std::nullopt;
+  }
+  return record.seeding.seed;
+}
+
 bool counts(const Record& record) {
   return record.status == TrialStatus::ok && record.fit.has_value();
 }
@@ -63,10 +71,12 @@ FitDigest::FitDigest(const Record& first)
       axes(first.axes),
       backend(first.backend.label),
       accuracy(first.backend.accuracy),
+      dataset(first.dataset.name),
       samples(first.dataset.samples),
       features(first.dataset.features),
       dtype(first.dataset.dtype),
       clusters(first.clusters),
+      seed(seed_of(first)),
       restarts(first.restarts),
       published(first.published),
       cpu(first.machine.cpu),

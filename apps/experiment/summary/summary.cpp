@@ -42,6 +42,7 @@ std::string beginning_of(const std::string& text) {
 SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   SummaryRow row;
   row.setting = fit.setting;
+  row.facts = {fit.dataset, fit.samples, fit.features, fit.clusters, fit.seed};
   row.axes = fit.axes;
   row.backend = fit.backend;
   row.is_baseline = !fit.baseline.empty() && row.backend == fit.baseline;
@@ -118,6 +119,10 @@ bool is_marked(const Summary& summary, const SummaryRow& row) {
 bool has_marked_rows(const Summary& summary) {
   return std::any_of(summary.rows.begin(), summary.rows.end(),
                      [&](const SummaryRow& row) { return is_marked(summary, row); });
+}
+
+bool has_failures(const SummaryRow& row) {
+  return row.ok > 0 && !row.problem.empty();
 }
 
 std::string mark_note(const Summary& summary) {

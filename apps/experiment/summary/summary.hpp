@@ -17,12 +17,14 @@
 #include "experiment/statistics/quality.hpp"
 #include "experiment/statistics/timings.hpp"
 #include "experiment/summary/disturbances.hpp"
+#include "experiment/summary/setting_facts.hpp"
 #include "experiment/summary/work.hpp"
 
 namespace lloyd::experiment {
 
 struct SummaryRow {
   std::string setting;  ///< hash of the setting
+  SettingFacts facts;
   std::vector<AxisValue> axes;
   std::string backend;   ///< label of the variant
   std::string accuracy;  ///< as the backend states it; empty if the plugin is missing
@@ -96,6 +98,8 @@ bool needs_whole_fits(bool per_iteration, const SummaryRow& a, const SummaryRow&
 /// True if a table marks the row: its time is per iteration, with fewer distances evaluated.
 bool is_marked(const Summary& summary, const SummaryRow& row);
 bool has_marked_rows(const Summary& summary);
+/// True if trials of the row failed while its times are those of others.
+bool has_failures(const SummaryRow& row);
 /// The meaning of the mark, in one line without "*"; empty if no row is marked.
 std::string mark_note(const Summary& summary);
 
@@ -128,7 +132,8 @@ std::vector<Published> sources_of(const Summary& summary);
 std::string speedup_text(const SummaryRow& row);
 
 /// Returns tables of at most 100 columns: times, and phases and rates if measured. If rows were
-/// skipped, the first line says which and why. Axes with a single value are left out. Published
+/// skipped, the first line says which and why. Lines with the data sets come next, see
+/// facts_lines(). Axes with a single value are left out. Published
 /// values stand beside the measured ones, their sources below.
 std::string summary_table(const Summary& summary);
 /// The same tables in GitHub Markdown, their notes as lists.
