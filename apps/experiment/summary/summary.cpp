@@ -94,9 +94,9 @@ Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
                                          ? paired_ratios(baseline.fit_timings, row.fit_timings)
                                          : paired_ratios(baseline.timings, row.timings);
   if (ratios.empty()) return {{}, "no round has both this and the baseline"};
-  const auto is_finite = [](double ratio) { return std::isfinite(ratio); };
-  if (!std::all_of(ratios.begin(), ratios.end(), is_finite)) return {{}, "too fast to compare"};
-  return compare(row.quality, baseline.quality, median_interval(ratios));
+  const auto is_ratio = [](double ratio) { return std::isfinite(ratio) && ratio > 0; };
+  if (!std::all_of(ratios.begin(), ratios.end(), is_ratio)) return {{}, "too fast to compare"};
+  return compare(row.quality, baseline.quality, ratio_interval(ratios));
 }
 
 }  // namespace

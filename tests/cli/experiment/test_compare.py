@@ -133,6 +133,23 @@ class Compare(TestCase):
         said = run("compare", self.old, other, status=2).stderr
         self.assertIn("in common; their first settings differ in clusters: 2 (old), 5 (new)", said)
 
+    def test_the_ratio_is_the_reciprocal_of_the_speedup(self):
+        def change(record):
+            if record["backend"]["name"] == "openmp":
+                for time in ("loop_ms", "fit_ms"):
+                    record[time] *= 1 + record["repeat"]
+        records = self.changed("uneven.jsonl", change)  # 8 rounds
+        ratios = json.loads(run("compare", records, "--json").stdout)["rows"]
+        swapped = json.loads(run("compare", records, "--backends", "openmp", "sequential", "--json").stdout)["rows"]
+        summary = json.loads(run("report", records, "--baseline", "sequential", "--json").stdout)["rows"]
+        speedups = [row for row in summary if row["backend"] == "openmp"]
+        self.assertEqual(len(ratios), 2)
+        for ratio, other, speedup in zip(ratios, swapped, speedups):
+            for value, opposite, inverse in (("ratio", "ratio", "speedup"), ("ratio_low", "ratio_high", "speedup_high"),
+                                             ("ratio_high", "ratio_low", "speedup_low")):
+                self.assertAlmostEqual(ratio[value] * other[opposite], 1, 9)
+                self.assertAlmostEqual(ratio[value] * speedup[inverse], 1, 9)
+
     def test_what_is_only_on_one_side_is_listed(self):
         other = self.records("other", "sequential", clusters="3, 4")
         text = run("compare", self.old, other).stdout
