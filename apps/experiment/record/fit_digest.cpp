@@ -7,7 +7,8 @@ namespace lloyd::experiment {
 namespace {
 
 // True if the backend evaluated fewer than samples x clusters distances in an iteration or the
-// closing assignment: it skips some, so its times per iteration are not comparable with others.
+// closing assignment: it skips some, so its times per iteration are not comparable with others. An
+// external program that does not report how many may skip some.
 bool skips_distances(const Record& record) {
   const Measurements& fit = *record.fit;
   const double all = static_cast<double>(record.dataset.samples) *

@@ -128,8 +128,9 @@ bool has_failures(const SummaryRow& row) {
 std::string mark_note(const Summary& summary) {
   if (!has_marked_rows(summary)) return "";
   std::string note =
-      "evaluates fewer distances than samples x clusters in an iteration: only its whole fits "
-      "compare with others (ms/fit)";
+      "evaluates fewer distances than samples x clusters in an iteration, or does not say how "
+      "many: "
+      "only its whole fits compare with others (ms/fit)";
   if (!summary.baseline.empty()) note += "; a speedup of or over such a row is of whole fits";
   return note;
 }

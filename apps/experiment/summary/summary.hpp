@@ -33,8 +33,9 @@ struct SummaryRow {
   std::string problem;  ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
   Timings timings;      ///< times of the successful trials, in milliseconds
   Timings fit_timings;  ///< `fit_ms` of the same trials, whatever the unit of `timings`
-  /// True if a trial evaluated fewer than samples x clusters distances in an iteration. The times
-  /// of such fits are compared as a whole only.
+  /// True if a trial evaluated fewer than samples x clusters distances in an iteration, or if it is
+  /// not known how many (an external program that does not say). The times of such fits are
+  /// compared as a whole only.
   bool fewer_distances = false;
   std::int64_t restarts = 1;
   MedianInterval time_ms;  ///< median of the timings, with interval
