@@ -150,6 +150,22 @@ class Compare(TestCase):
                 self.assertAlmostEqual(ratio[value] * other[opposite], 1, 9)
                 self.assertAlmostEqual(ratio[value] * speedup[inverse], 1, 9)
 
+    def test_unclear_settings_pass_and_are_counted(self):
+        def change(record):
+            record["loop_ms"] *= 3 if record["repeat"] % 2 and record["clusters"] == 3 else 1
+        old, new = self.steady(), self.changed("noisy.jsonl", change)
+        done = run("compare", old, new, "--fail-if-slower", "5%")
+        self.assertEqual(done.stderr, "lloyd: unclear: 2 of 4 settings\n")
+        self.assertEqual(run("compare", old, new).stderr, "")
+
+    def test_two_runs_of_one_file_are_compared(self):
+        first = json.loads(self.old.read_text().splitlines()[0])["run"]
+        self.records("old", "sequential, openmp: {threads: 1}")
+        both = json.loads(run("compare", self.old, "--run", first, "last", "--json").stdout)
+        self.assertEqual((both["old"]["run"], len(both["rows"]), both["paired"]), (first, 4, False))
+        self.assertEqual(run("compare", "--run", first, "last", self.old, self.old).stdout,
+                         run("compare", self.old, "--run", first, "--run", "last").stdout)
+
     def test_what_is_only_on_one_side_is_listed(self):
         other = self.records("other", "sequential", clusters="3, 4")
         text = run("compare", self.old, other).stdout
@@ -196,7 +212,8 @@ class Compare(TestCase):
         for number in ("", "abc", "%", "1001%", "-1%", "nan%", " 5%", "5% "):
             self.assertIn(f"takes a percentage from 0% to 1000%, such as 5%, not '{number}'",
                           refusal(self.old, "--fail-if-slower", number))
-        self.assertIn("--run takes one run of each file", refusal(self.old, "--run", "last", "--run", "last"))
+        self.assertIn("which is a file or folder", refusal("--run", "last", self.old, self.old))
+        self.assertIn("at most 2", run("compare", self.old, "--run", "a", "--run", "b", "--run", "c", status=2).stderr)
         self.assertIn("cannot be opened", refusal(self.folder / "none", self.old))
 
 
