@@ -1,8 +1,10 @@
 #include "experiment/summary/compare.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -171,30 +173,43 @@ bool same_variant(const Record& a, const Record& b) {
   });
 }
 
+// Rows of one setting without a match, by index.
+struct Unmatched {
+  std::vector<std::size_t> older;
+  std::vector<std::size_t> newer;
+};
+
 // A label depends on the other variants of its run, so equal variants may have different ones. For
 // each row of the older run without a match (null in `matches`), finds the row of the newer run,
 // among those in `left`, with the same setting and variant, if each is the only such row for the
 // other.
 void match_variants(const RecordGroups& older, const RecordGroups& newer,
                     std::vector<std::optional<std::size_t>>& matches, std::vector<bool>& left) {
-  const auto equal = [&](std::size_t o, std::size_t n) {
-    return !matches[o] && left[n] && older[o].front().setting == newer[n].front().setting &&
-           same_variant(older[o].front(), newer[n].front());
-  };
-  std::vector<std::pair<std::size_t, std::size_t>> found;
+  std::map<std::string, Unmatched> settings;
   for (std::size_t o = 0; o < older.size(); ++o) {
-    std::vector<std::size_t> candidates;
-    for (std::size_t n = 0; n < newer.size() && !matches[o]; ++n) {
-      if (equal(o, n)) candidates.push_back(n);
-    }
-    if (candidates.size() != 1) continue;
-    std::size_t rivals = 0;
-    for (std::size_t r = 0; r < older.size(); ++r) rivals += equal(r, candidates.front()) ? 1 : 0;
-    if (rivals == 1) found.emplace_back(o, candidates.front());
+    if (!matches[o]) settings[older[o].front().setting].older.push_back(o);
   }
-  for (const auto& [o, n] : found) {
-    matches[o] = n;
-    left[n] = false;
+  for (std::size_t n = 0; n < newer.size(); ++n) {
+    if (left[n]) settings[newer[n].front().setting].newer.push_back(n);
+  }
+  for (const auto& [setting, rows] : settings) {
+    const auto equal_newer = [&, &all = rows.newer](std::size_t o) {
+      std::vector<std::size_t> equal;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(equal),
+                   [&](std::size_t n) { return same_variant(older[o].front(), newer[n].front()); });
+      return equal;
+    };
+    for (const std::size_t o : rows.older) {
+      const std::vector<std::size_t> found = equal_newer(o);
+      if (found.size() != 1) continue;
+      const auto rivals =
+          std::count_if(rows.older.begin(), rows.older.end(), [&](std::size_t other) {
+            return same_variant(older[other].front(), newer[found.front()].front());
+          });
+      if (rivals != 1) continue;
+      matches[o] = found.front();
+      left[found.front()] = false;
+    }
   }
 }
 
@@ -234,12 +249,11 @@ void compare_only_variants(const RecordGroups& older, const RecordGroups& newer,
 // What differs between the first settings of two runs: "clusters: 2 (old), 5 (new)"; or, if they
 // have a setting in common, their backends.
 std::string difference_text(const RecordGroups& older, const RecordGroups& newer) {
-  const auto has_setting = [&](const std::vector<Record>& fit) {
-    return std::any_of(newer.begin(), newer.end(), [&](const std::vector<Record>& other) {
-      return other.front().setting == fit.front().setting;
-    });
-  };
-  const bool common = std::any_of(older.begin(), older.end(), has_setting);
+  std::set<std::string> settings;
+  for (const std::vector<Record>& fit : newer) settings.insert(fit.front().setting);
+  const bool common = std::any_of(older.begin(), older.end(), [&](const std::vector<Record>& fit) {
+    return settings.contains(fit.front().setting);
+  });
   const Record& before = older.front().front();
   const Record& after = newer.front().front();
   std::vector<std::string> parts;
@@ -275,12 +289,10 @@ std::string difference_text(const RecordGroups& older, const RecordGroups& newer
                      fmt::join(parts, "; "));
 }
 
-// `difference`: appended to the message that nothing matches.
-void require_rows(const RunComparison& comparison, const std::string& difference = "") {
+void require_rows(const RunComparison& comparison) {
   if (!comparison.rows.empty()) return;
   if (comparison.without_time.empty()) {
-    throw InputError(fmt::format(
-        "nothing can be compared: the two have no setting with a backend in common{}", difference));
+    throw InputError("nothing can be compared: the two have no setting with a backend in common");
   }
   throw InputError(fmt::format("nothing can be compared: no setting has times on both sides ({})",
                                shown(comparison.without_time.front(), 1000)));
@@ -320,7 +332,12 @@ RunComparison compare_recorded_runs(const RecordGroups& older, const RecordGroup
   for (std::size_t n = 0; n < left.size(); ++n) {
     if (left[n]) comparison.only_newer.push_back(row_text(new_summary, new_summary.rows[n]));
   }
-  require_rows(comparison, difference_text(older, newer));
+  if (comparison.rows.empty() && comparison.without_time.empty()) {
+    throw InputError(
+        fmt::format("nothing can be compared: the two have no setting with a backend in common{}",
+                    difference_text(older, newer)));
+  }
+  require_rows(comparison);
   finish(comparison);
   return comparison;
 }
