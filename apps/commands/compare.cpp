@@ -15,6 +15,7 @@
 #include "experiment/record/chosen_run.hpp"
 #include "experiment/summary/compare.hpp"
 #include "output/output.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -104,14 +105,33 @@ int print_comparison(const CompareCommand& command, const RunComparison& compari
     if (!comparison.paired) print_text("old: {}\nnew: {}\n\n", name(older), name(newer));
     print_text("{}", comparison_text(comparison));
   }
+  const auto unclear =
+      std::count_if(comparison.rows.begin(), comparison.rows.end(),
+                    [](const ComparedRow& row) { return row.time.verdict == Verdict::unclear; });
+  if (!command.fail_if_slower.empty() && unclear > 0) {
+    note("lloyd: unclear: {} of {}\n", unclear,
+         format_count(std::ssize(comparison.rows), "setting"));
+  }
   if (fails) note("lloyd: slower by more than {}\n", command.fail_if_slower);
   return fails ? kFailed : kDone;
 }
 
-int compare_command(const CompareCommand& command) {
-  if (command.runs.size() > command.records.size()) {
-    throw InputError("--run takes one run of each file of records");
+// --run takes up to two values, so it may have taken RECORDS that follow it.
+void check_runs(const CompareCommand& command) {
+  std::error_code error;
+  for (const std::string& run : command.runs) {
+    if (run == "last" || !fs::exists(run, error)) continue;
+    throw InputError(
+        fmt::format("--run has '{}', which is a file or folder: it takes up to two "
+                    "identifiers of runs, so RECORDS stand before it",
+                    shown(run)));
   }
+}
+
+int compare_command(CompareCommand command) {
+  check_runs(command);
+  // Two runs of one file.
+  if (command.runs.size() > command.records.size()) command.records.push_back(command.records[0]);
   for (const fs::path& records : command.records) refuse_overwriting({}, {records_file(records)});
   const ChosenRun older = open_run(command, 0);
   if (command.records.size() == 1) {
@@ -147,12 +167,15 @@ void add_compare_command(CLI::App& app, Context& context) {
                   "the only two, the baseline first)")
       ->expected(2);
   sub->add_option(
-      "--run", command->runs,
-      "Run to take from RECORDS: an identifier or 'last' (default); give it twice for two RECORDS");
+         "--run", command->runs,
+         "Run to take from RECORDS: an identifier or 'last' (default); with two, one of each "
+         "RECORDS, or both of one")
+      ->expected(1, 2);
   sub->add_option(
          "--fail-if-slower", command->fail_if_slower,
          "Exit with status 1 if a setting is slower and the lower end of its interval exceeds "
-         "this percentage, such as 5%")
+         "this percentage, such as 5%; unclear settings do not fail, but are counted on standard "
+         "error")
       ->check(check_percentage);
   sub->add_option("--format", command->format, "text, markdown, csv or json")
       ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));

@@ -14,6 +14,7 @@
 #include <lloyd/internal/json_fields.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/status_text.hpp>
+#include <lloyd/internal/uncounted_distances.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
@@ -264,6 +265,8 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
     result.loop_ms = fields.number("loop_ms", 0);
     result.closing_ms = fields.number("closing_ms", 0);
     converged = fields.boolean("converged");
+    result.distances =
+        fields.has("distances") ? fields.integer("distances", 0) : kUncountedDistances;
     notes_ = fields.text_or_nothing("notes").substr(0, kMaxNotesBytes - 1);
   } catch (const InputError& wrong) {
     refuse(program_.file, "fit", answer, wrong.what());
@@ -282,8 +285,9 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
   const bool early = converged && spec.stop_rule == StopRule::converge;
   result.stop_reason = early ? StopReason::labels : StopReason::max_iterations;
   result.relocations = 0;
+  std::int64_t all_distances = 0;
   if (__builtin_mul_overflow(dataset_.samples * spec.clusters, result.iterations + 1,
-                             &result.distances)) {
+                             &all_distances)) {
     throw Error(fmt::format("it reports {} iterations, whose distances are more than 2^63",
                             result.iterations));
   }

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include <lloyd/internal/uncounted_distances.hpp>
+
 #include "json/json_or_null.hpp"
 #include "text/names.hpp"
 
@@ -99,7 +101,7 @@ ordered_json to_json(const Measurements& m) {
   json["closing_ms"] = finite_or_null(m.closing_ms);
   json["fit_ms"] = finite_or_null(m.fit_ms);
   json["phase_ms"] = phases;
-  json["distances"] = m.distances;
+  json["distances"] = m.distances < 0 ? ordered_json(nullptr) : ordered_json(m.distances);
   json["relocations"] = m.relocations;
   json[kExactFallbacks] =
       m.exact_fallbacks < 0 ? ordered_json(nullptr) : ordered_json(m.exact_fallbacks);
@@ -130,7 +132,7 @@ Measurements measurements_from_json(const JsonFields& json) {
     if (json.object_json("phase_ms").contains(name))
       m.phases.*member = phases.number_or_nan(name, 0);
   }
-  m.distances = json.integer("distances", 0);
+  m.distances = json.is_null("distances") ? kUncountedDistances : json.integer("distances", 0);
   m.relocations = json.integer("relocations", 0);
   const char* fallbacks = json.contains(kEarlierFallbacks) ? kEarlierFallbacks : kExactFallbacks;
   if (!json.is_null(fallbacks)) m.exact_fallbacks = json.integer(fallbacks, 0);

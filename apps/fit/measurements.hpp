@@ -25,7 +25,8 @@ struct Measurements {
   double closing_ms = 0;
   double fit_ms = 0;  ///< of all restarts; all other values are of the restart that was kept
   PhaseTimes phases;
-  std::int64_t distances = 0;  ///< evaluated, closing assignment included
+  /// Distances evaluated, closing assignment included; negative: an external program did not say.
+  std::int64_t distances = 0;
   std::int64_t relocations = 0;
   std::int64_t exact_fallbacks = -1;  ///< -1: the backend does not screen
   std::string sum_form;

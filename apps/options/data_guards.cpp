@@ -171,11 +171,22 @@ std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t fe
   return std::nullopt;
 }
 
+// `loss` of the feature that the sentence calls `feature`; `advice`: how to read it as float64.
+std::string rounding_warning(const std::string& file, const std::string& feature,
+                             const RoundingLoss& loss, const std::string& advice) {
+  const std::string effect =
+      loss.deviation == 0 ? "which makes them equal"
+                          : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
+  return fmt::format("{}: rounding to float32 changes the values of {} by up to {:.3g}, {}; {}",
+                     file, feature, loss.error, effect, advice);
+}
+
 class Guards {
  public:
-  Guards(const Dataset& dataset, const DataOptions& options)
+  Guards(const Dataset& dataset, const DataOptions& options, Remedy remedy)
       : dataset_(dataset),
         options_(options),
+        remedy_(remedy),
         features_(dataset.statistics()),
         flagged_(features_.size()) {}
 
@@ -208,8 +219,9 @@ class Guards {
       flagged_[static_cast<std::size_t>(j)] = true;  // its deviation is that of the sentinel
       warnings_.push_back(fmt::format(
           "{}: {} is {} in {} rows and from {:.6g} to {:.6g} in the others, so {} may stand for a "
-          "missing value; --drop-missing leaves such rows out if the cells are {}",
+          "missing value; {} leaves such rows out if the cells are {}",
           options_.file, name(j), found->value, found->rows, low, high, found->value,
+          remedy_ == Remedy::key ? "'dataset.drop_missing: true'" : "--drop-missing",
           find_format(options_.file) == FileFormat::csv ? "empty" : "NaN"));
       return;
     }
@@ -230,8 +242,9 @@ class Guards {
     const std::string wide = name(static_cast<std::int64_t>(*greatest));
     warnings_.push_back(fmt::format(
         "{}: the standard deviation of {} is {:.3g}, that of {} is {:.3g}, so {} decides the "
-        "clusters; --standardize gives every feature the standard deviation 1",
-        options_.file, name(static_cast<std::int64_t>(*least)), small, wide, large, wide));
+        "clusters; {} gives every feature the standard deviation 1",
+        options_.file, name(static_cast<std::int64_t>(*least)), small, wide, large, wide,
+        remedy_ == Remedy::key ? "'dataset.standardize: true'" : "--standardize"));
   }
 
   std::vector<std::string> take() { return std::move(warnings_); }
@@ -272,8 +285,22 @@ class Guards {
 
   void flag(std::int64_t feature, const std::string& what) {
     flagged_[static_cast<std::size_t>(feature)] = true;
-    warnings_.push_back(fmt::format("{}: {}; --drop-columns {} leaves it out", options_.file, what,
-                                    option_value(feature)));
+    warnings_.push_back(fmt::format("{}: {}; {}", options_.file, what, drop_advice(feature)));
+  }
+
+  bool is_text() const { return find_format(options_.file) == FileFormat::csv; }
+
+  std::string drop_advice(std::int64_t feature) const {
+    const std::string value = option_value(feature);
+    if (remedy_ == Remedy::option) return fmt::format("--drop-columns {} leaves it out", value);
+    return is_text() ? fmt::format("'dataset.drop_columns: [{}]' leaves it out", value)
+                     : fmt::format("'lloyd data convert --drop-columns {}' leaves it out", value);
+  }
+
+  std::string label_advice(std::int64_t feature) const {
+    const std::string value = option_value(feature);
+    return remedy_ == Remedy::key ? fmt::format("'dataset.label_column: {}'", value)
+                                  : fmt::format("--label-column {}", value);
   }
 
   void check_classes() {
@@ -283,14 +310,11 @@ class Guards {
     if (!dataset_.classes.empty() || !options_.label_column.empty()) return;
     flagged_[last] = true;
     const auto feature = static_cast<std::int64_t>(last);
-    const std::string value = option_value(feature);
-    const std::string advice =
-        find_format(options_.file) == FileFormat::csv
-            ? fmt::format(
-                  "--label-column {} compares the clusters with them, and --drop-columns "
-                  "{} leaves it out",
-                  value, value)
-            : fmt::format("--drop-columns {} leaves it out", value);
+    std::string advice = drop_advice(feature);
+    if (is_text()) {
+      advice =
+          fmt::format("{} compares the clusters with them, and {}", label_advice(feature), advice);
+    }
     warnings_.push_back(fmt::format(
         "{}: the last column, {}, holds only integers from {} to {}, as classes do; {}",
         options_.file, name(feature), features_[last].minimum, features_[last].maximum, advice));
@@ -298,6 +322,7 @@ class Guards {
 
   const Dataset& dataset_;
   const DataOptions& options_;
+  Remedy remedy_;
   const std::vector<FeatureStatistics>& features_;
   std::vector<bool> flagged_;
   std::vector<std::string> warnings_;
@@ -306,17 +331,17 @@ class Guards {
 }  // namespace
 
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
-                                       bool standardized) {
+                                       bool standardized, Remedy remedy) {
   std::vector<std::string> warnings;
   if (dataset.samples() >= kMinSamples) {
-    Guards guards(dataset, options);
+    Guards guards(dataset, options, remedy);
     if (options.columns.empty()) guards.check_columns();
     guards.check_sentinels();
     if (!standardized) guards.check_scales();
     warnings = guards.take();
   }
   const auto losses = rounding_losses(dataset.rounding, dataset.statistics());
-  for (std::string& warning : rounding_warnings(losses, dataset.feature_names, options)) {
+  for (std::string& warning : rounding_warnings(losses, dataset.feature_names, options, remedy)) {
     warnings.push_back(std::move(warning));
   }
   return warnings;
@@ -324,23 +349,16 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
 
 std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            const std::vector<std::string>& feature_names,
-                                           const DataOptions& options) {
+                                           const DataOptions& options, Remedy remedy) {
+  const std::string advice =
+      fmt::format("{} keeps the values",
+                  remedy == Remedy::key ? "'dataset.dtype: float64'" : "--dtype float64");
   std::vector<std::string> warnings;
   for (const RoundingLoss& loss : losses) {
-    warnings.push_back(rounding_warning(options.file,
-                                        column_text(feature_names, options, loss.feature), loss,
-                                        "--dtype float64 keeps the values"));
+    warnings.push_back(rounding_warning(
+        options.file, column_text(feature_names, options, loss.feature), loss, advice));
   }
   return warnings;
-}
-
-std::string rounding_warning(const std::string& file, const std::string& feature,
-                             const RoundingLoss& loss, const std::string& advice) {
-  const std::string effect =
-      loss.deviation == 0 ? "which makes them equal"
-                          : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
-  return fmt::format("{}: rounding to float32 changes the values of {} by up to {:.3g}, {}; {}",
-                     file, feature, loss.error, effect, advice);
 }
 
 }  // namespace lloyd::apps

@@ -12,8 +12,10 @@
 
 namespace lloyd::apps {
 
-/// One sentence for each suspicious column of data that was read with `options`, with the option
-/// that helps:
+/// What a warning names as its remedy: an option of the command line, or a key of an experiment.
+enum class Remedy { option, key };
+
+/// One sentence for each suspicious column of data that was read with `options`, with the remedy:
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct
 ///   (not required if rounding to float32 changed some), and they either ascend or descend, or have
@@ -29,16 +31,13 @@ namespace lloyd::apps {
 /// 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only inspected for
 /// rounding. Reads these rows if the data set is not in memory, and throws what reading throws.
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
-                                       bool standardized);
+                                       bool standardized, Remedy remedy = Remedy::option);
 
 /// One sentence for each feature that rounding to float32 distorts; `losses` and `feature_names`
 /// (d entries or none) are those of text that was read with `options`.
 std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            const std::vector<std::string>& feature_names,
-                                           const DataOptions& options);
-/// One such sentence. `feature`: how the sentence names the feature; `advice`: how to read it as
-/// float64.
-std::string rounding_warning(const std::string& file, const std::string& feature,
-                             const RoundingLoss& loss, const std::string& advice);
+                                           const DataOptions& options,
+                                           Remedy remedy = Remedy::option);
 
 }  // namespace lloyd::apps

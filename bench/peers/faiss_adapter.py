@@ -36,4 +36,5 @@ class Session:
         centroids = faiss.vector_to_array(clustering.centroids).reshape(fit.clusters, d)
         with Timer() as closing:
             labels = index.search(self.samples, 1)[1][:, 0]
-        return Answer(centroids, labels, fit.max_iterations, timer.ms, closing.ms)
+        return Answer(centroids, labels, fit.max_iterations, timer.ms, closing.ms,
+                      evaluates_all=True)

@@ -58,7 +58,8 @@ class Session:
                                          cv2.KMEANS_USE_INITIAL_LABELS)
         with Timer() as closing:
             labels = nearest(self.samples, centroids.astype(numpy.float64))
-        return Answer(centroids, labels, fit.max_iterations, timer.ms, closing.ms)
+        return Answer(centroids, labels, fit.max_iterations, timer.ms, closing.ms,
+                      evaluates_all=True)
 
     def one_iteration(self, fit, labels):
         """One iteration by numpy, since OpenCV runs at least two. Its time says nothing about OpenCV."""
@@ -69,7 +70,7 @@ class Session:
             for c in numpy.unique(labels):
                 centroids[c] = self.samples[labels == c].mean(axis=0, dtype=numpy.float64)
         return Answer(centroids, nearest(self.samples, centroids), 1, timer.ms,
-                      notes="one iteration by numpy")
+                      notes="one iteration by numpy", evaluates_all=True)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ class Answer:
     closing_ms: float = 0  # assignments that were needed for labels and are no iterations
     converged: bool = False  # stopped by labels or shift before max_iterations
     notes: str = ""
+    # All n x k distances are evaluated in each iteration and for the labels. If not, the number is unknown.
+    evaluates_all: bool = False
 
 
 def _processor(thread):
@@ -160,7 +162,13 @@ def _fit(session, request):
     numpy.save(request["labels"], numpy.ascontiguousarray(answer.labels, numpy.float64))
     return {"iterations": int(answer.iterations), "loop_ms": float(answer.loop_ms),
             "closing_ms": float(answer.closing_ms), "converged": bool(answer.converged),
-            "notes": answer.notes}
+            "notes": answer.notes, "distances": _distances(fit, answer)}
+
+
+def _distances(fit, answer):
+    if not answer.evaluates_all:
+        return None
+    return len(answer.labels) * fit.clusters * (int(answer.iterations) + 1)
 
 
 def run(describe, open_session):

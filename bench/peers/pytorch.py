@@ -80,7 +80,7 @@ class Session:
             labels = self.labels(centroids)
             self.wait()
         return Answer(centroids.cpu().numpy(), labels.cpu().numpy(), fit.max_iterations, timer.ms,
-                      closing.ms)
+                      closing.ms, evaluates_all=True)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Session:
             with Timer() as timer:
                 model.fit(self.samples)
         return Answer(model.cluster_centers_, model.labels_, model.n_iter_, timer.ms,
-                      converged=model.n_iter_ < fit.max_iterations)
+                      converged=model.n_iter_ < fit.max_iterations, evaluates_all=self.algorithm == "lloyd")
 
 
 if __name__ == "__main__":

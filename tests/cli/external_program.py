@@ -76,6 +76,10 @@ def fit(samples, request):
         answer |= {"iterations": 1, "converged": False}
     if MODE == "claims-much":
         answer |= {"iterations": request["max_iterations"], "converged": True}
+    if MODE == "counts":
+        answer["distances"] = len(samples) * len(centroids) * (answer["iterations"] + 1)
+    if MODE == "counts-badly":
+        answer["distances"] = -1
     if MODE == "no-time":
         del answer["loop_ms"]
     return answer

@@ -158,6 +158,26 @@ std::vector<Setting> expand(const ConfigNode& document, const std::vector<Config
   }
 }
 
+// Throws InputError if a key of a setting has a list, which belongs under 'sweep'.
+void refuse_lists(const ConfigNode& node, const std::string& path) {
+  if (path == "dataset.columns" || path == "dataset.drop_columns") return;
+  if (node.is_sequence()) {
+    std::vector<std::string> values;
+    for (const ConfigNode& value : node.children) values.push_back(value.describe());
+    node.fail(
+        fmt::format("'{0}' takes one value, not a list; several values are an axis: "
+                    "'sweep: {{{0}: [{1}]}}'",
+                    path, shown(fmt::format("{}", fmt::join(values, ", ")), 100)));
+  }
+  for (const ConfigNode& child : node.children) refuse_lists(child, path + "." + child.key);
+}
+
+void refuse_lists(const ConfigNode& document) {
+  for (const std::string& key : setting_keys()) {
+    if (const ConfigNode* node = document.find(key)) refuse_lists(*node, key);
+  }
+}
+
 // Makes settings with the same data set adjacent, so that each data set is made once.
 void group_by_dataset(std::vector<Setting>& settings) {
   std::map<std::string, std::size_t> ranks;
@@ -327,11 +347,16 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   expand_seeding(document);
   // Values that axes replace must be valid too, unless the document is incomplete without the axes.
   const ConfigNode* dataset = document.find("dataset");
-  if (dataset != nullptr &&
-      (dataset->find("blobs") != nullptr || dataset->find("file") != nullptr)) {
-    read_setting(document, folder);
+  try {
+    if (dataset != nullptr &&
+        (dataset->find("blobs") != nullptr || dataset->find("file") != nullptr)) {
+      read_setting(document, folder);
+    }
+    experiment.settings = expand(document, axes, folder);
+  } catch (const InputError&) {
+    refuse_lists(document);
+    throw;
   }
-  experiment.settings = expand(document, axes, folder);
   group_by_dataset(experiment.settings);
   return experiment;
 }

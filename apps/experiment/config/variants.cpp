@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/yaml/config_values.hpp"
@@ -171,12 +172,18 @@ std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Vari
     if (texts_of(wanted) == texts_of(variant)) matches.push_back(v);
   }
   if (matches.size() == 1) return matches.front();
+  if (baseline.parameters.empty()) {
+    const auto labelled =
+        std::find_if(variants.begin(), variants.end(),
+                     [&](const Variant& variant) { return variant.label == baseline.name; });
+    if (labelled != variants.end()) return static_cast<std::size_t>(labelled - variants.begin());
+  }
 
   if (std::find(names.begin(), names.end(), baseline.name) == names.end()) {
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    baseline.place.fail(fmt::format("the baseline '{}' is not among the backends{}", baseline.name,
-                                    suggestion(baseline.name, names)));
+    std::vector<std::string> labels;
+    for (const Variant& variant : variants) labels.push_back(variant.label);
+    baseline.place.fail(fmt::format("the baseline '{}' is not among the backends{}",
+                                    shown(baseline.name), suggestion(baseline.name, labels)));
   }
   std::vector<std::string> labels;
   for (std::size_t v = 0; v < variants.size(); ++v) {

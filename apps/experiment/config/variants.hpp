@@ -40,8 +40,8 @@ using BackendLoader = std::function<std::shared_ptr<const LoadedBackend>(std::st
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
                                    const BackendLoader& load);
 
-/// Returns the index of the variant that the baseline names. Throws InputError if it names none or
-/// several.
+/// Returns the index of the variant that the baseline names, or whose label it is. Throws
+/// InputError if it names none or several.
 std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Variant>& variants);
 
 }  // namespace lloyd::experiment

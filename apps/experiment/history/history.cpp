@@ -70,7 +70,8 @@ History make_history(std::vector<LocatedRun> runs) {
       if (row.ok == 0) continue;
       const auto [place, is_new] =
           places.emplace(std::pair(row.setting, row.backend), history.rows.size());
-      if (is_new) history.rows.push_back({row.setting, row.axes, row.backend, false, {}, {}});
+      if (is_new)
+        history.rows.push_back({row.setting, row.facts, row.axes, row.backend, false, {}, {}});
       HistoryRow& known = history.rows[place->second];
       known.by_fits = known.by_fits || (history.per_iteration && row.fewer_distances);
     }

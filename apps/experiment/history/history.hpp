@@ -11,6 +11,7 @@
 #include "experiment/plan/varying_axes.hpp"
 #include "experiment/record/record_reader.hpp"
 #include "experiment/statistics/bootstrap.hpp"
+#include "experiment/summary/setting_facts.hpp"
 
 namespace lloyd::experiment {
 
@@ -39,6 +40,7 @@ struct HistoryChange {
 /// One setting with one variant.
 struct HistoryRow {
   std::string setting;  ///< Record::setting
+  SettingFacts facts;
   std::vector<AxisValue> axes;
   std::string backend;
   bool by_fits = false;  ///< times of whole fits, although others are per iteration

@@ -57,11 +57,25 @@ Table table_of_runs(const History& history) {
   return table;
 }
 
+// True if rows are named by the facts of their settings, as no axes tell them apart.
+bool by_facts(const History& history) {
+  return history.axes.empty() && history.rows.size() > 1;
+}
+
+// The facts of a setting, with its hash if another setting has the same ones.
+std::string setting_name(const History& history, const HistoryRow& row) {
+  const bool unique =
+      std::none_of(history.rows.begin(), history.rows.end(), [&](const HistoryRow& other) {
+        return other.setting != row.setting && other.facts == row.facts;
+      });
+  return unique ? facts_text(row.facts)
+                : fmt::format("{} ({})", facts_text(row.facts), row.setting);
+}
+
 Table table_of_rows(const History& history) {
   std::vector<Table::Column> columns;
   for (const VaryingAxis& axis : history.axes) columns.push_back({axis.header, true});
-  const bool by_hash = history.axes.empty() && history.rows.size() > 1;
-  if (by_hash) columns.push_back({"setting", false});
+  if (by_facts(history)) columns.push_back({"setting", false});
   columns.push_back({"backend", false});
   for (const char* header : {"runs", "first ms", "last ms", "last/first"}) {
     columns.push_back({header, true});
@@ -72,7 +86,7 @@ Table table_of_rows(const History& history) {
     std::vector<std::string> cells;
     for (const VaryingAxis& axis : history.axes)
       cells.push_back(axis.text(row.axes[axis.index].value));
-    if (by_hash) cells.push_back(row.setting);
+    if (by_facts(history)) cells.push_back(setting_name(history, row));
     const double first = row.points.front().time_ms.median;
     const double last = row.points.back().time_ms.median;
     cells.push_back(row.by_fits ? row.backend + " *" : row.backend);
@@ -95,6 +109,11 @@ std::vector<std::string> notes_of(const History& history) {
                   [](const HistoryRow& row) { return row.by_fits; })) {
     notes.emplace_back("* evaluates fewer distances than samples x clusters: ms per fit");
   }
+  std::vector<SettingFacts> settings;
+  for (const HistoryRow& row : history.rows) settings.push_back(row.facts);
+  if (!by_facts(history)) {
+    for (std::string& line : facts_lines(settings)) notes.push_back(std::move(line));
+  }
   for (std::size_t r = 1; r < history.runs.size(); ++r) {
     const std::string& before = history.runs[r - 1].cpu;
     const std::string& now = history.runs[r].cpu;
@@ -104,6 +123,14 @@ std::vector<std::string> notes_of(const History& history) {
                                 before.empty() ? "unknown" : before));
   }
   return notes;
+}
+
+ordered_json facts_json(const SettingFacts& facts) {
+  return {{"dataset", facts.dataset},
+          {"samples", facts.samples},
+          {"features", facts.features},
+          {"clusters", facts.clusters},
+          {"seed", facts.seed ? ordered_json(*facts.seed) : ordered_json(nullptr)}};
 }
 
 bool begins_level(const HistoryRow& row, std::size_t run) {
@@ -137,10 +164,14 @@ std::string history_markdown(const History& history) {
 std::string history_csv(const History& history) {
   std::vector<ordered_json> lines;
   for (const HistoryRow& row : history.rows) {
+    const ordered_json facts = facts_json(row.facts);
     for (const HistoryPoint& point : row.points) {
       const HistoryRun& run = history.runs[point.run];
       ordered_json line = {{"setting", row.setting}};
       for (const VaryingAxis& axis : history.axes) line[axis.path] = row.axes[axis.index].value;
+      for (const auto& [key, value] : facts.items()) {
+        if (!line.contains(key)) line[key] = value;  // unless it is an axis
+      }
       line["backend"] = row.backend;
       line["run"] = run.id;
       line["time"] = run.time;
@@ -183,6 +214,7 @@ ordered_json history_json(const History& history) {
     }
     rows.push_back({{"setting", row.setting},
                     {"axes", axes},
+                    {"facts", facts_json(row.facts)},
                     {"backend", row.backend},
                     {"per", unit_of(history, row)},
                     {"points", points},

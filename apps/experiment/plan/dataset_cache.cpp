@@ -7,7 +7,6 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/sample_rows.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/internal/shown.hpp>
 #include <lloyd/standardize.hpp>
 
 #include "options/bounded_data.hpp"
@@ -47,16 +46,18 @@ Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting,
   }
 }
 
-void warn_of_rounding(const Dataset& dataset, const DatasetSetting& setting) {
-  for (const RoundingLoss& loss : rounding_losses(dataset.rounding, dataset.statistics())) {
-    const std::string feature =
-        dataset.feature_names.empty()
-            ? fmt::format("feature {}", loss.feature)
-            : fmt::format("'{}'",
-                          shown(dataset.feature_names[static_cast<std::size_t>(loss.feature)]));
-    apps::note("lloyd: warning: {}\n",
-               apps::rounding_warning(setting.file, feature, loss,
-                                      "'dataset.dtype: float64' keeps the values"));
+void warn_of_columns(const Dataset& dataset, const DatasetSetting& setting) {
+  apps::DataOptions options;
+  options.file = setting.file.string();
+  options.columns = setting.csv.columns;
+  for (const std::string& column : setting.csv.drop_columns) {
+    // Names, which may contain commas, do not matter to column_of().
+    if (column.find(',') == std::string::npos) options.drop_columns.push_back(column);
+  }
+  options.label_column = setting.csv.label_column;
+  for (const std::string& warning :
+       apps::data_warnings(dataset, options, setting.standardize, apps::Remedy::key)) {
+    apps::note("lloyd: warning: {}\n", warning);
   }
 }
 
@@ -98,7 +99,7 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
         apps::missing_columns(made.missing_counts, made.feature_names, [](std::int64_t feature) {
           return fmt::format("feature {}", feature);
         }));
-    warn_of_rounding(made, setting);
+    warn_of_columns(made, setting);
   }
   std::optional<Standardization> map;
   last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(made), setting, map));

@@ -44,8 +44,7 @@ class DatasetCache {
   /// Returns the data set, which is generated or read unless it is the last one returned. The
   /// previous one is freed first unless the caller still holds it. Throws InputError at the data
   /// set's place for a bad file, and Cancelled. The first time that a file is read, notes on
-  /// standard error how many of its rows were left out, and warns of features that rounding
-  /// distorts.
+  /// standard error how many of its rows were left out, and prints its data_warnings().
   std::shared_ptr<const Dataset> get(const DatasetSetting& setting);
 
   /// As get(), but the cache keeps no reference.

@@ -7,12 +7,21 @@ namespace lloyd::experiment {
 namespace {
 
 // True if the backend evaluated fewer than samples x clusters distances in an iteration or the
-// closing assignment: it skips some, so its times per iteration are not comparable with others.
+// closing assignment: it skips some, so its times per iteration are not comparable with others. An
+// external program that does not report how many may skip some.
 bool skips_distances(const Record& record) {
   const Measurements& fit = *record.fit;
   const double all = static_cast<double>(record.dataset.samples) *
                      static_cast<double>(record.clusters) * static_cast<double>(fit.iterations + 1);
   return static_cast<double>(fit.distances) < all;
+}
+
+std::optional<std::uint64_t> seed_of(const Record& record) {
+  const std::string& method = record.seeding.method;
+  if (method == to_string(SeedingMethod::file) || method == to_string(SeedingMethod::first)) {
+    return std::nullopt;
+  }
+  return record.seeding.seed;
 }
 
 bool counts(const Record& record) {
@@ -63,10 +72,12 @@ FitDigest::FitDigest(const Record& first)
       axes(first.axes),
       backend(first.backend.label),
       accuracy(first.backend.accuracy),
+      dataset(first.dataset.name),
       samples(first.dataset.samples),
       features(first.dataset.features),
       dtype(first.dataset.dtype),
       clusters(first.clusters),
+      seed(seed_of(first)),
       restarts(first.restarts),
       published(first.published),
       cpu(first.machine.cpu),

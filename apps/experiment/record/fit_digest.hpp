@@ -68,10 +68,12 @@ struct FitDigest {
   std::vector<AxisValue> axes;
   std::string backend;   ///< label of the variant
   std::string accuracy;  ///< as the backend states it; empty if the plugin is missing
+  std::string dataset;   ///< name of the data set
   std::int64_t samples = 0;
   std::int64_t features = 0;
   std::string dtype;
   std::int64_t clusters = 0;
+  std::optional<std::uint64_t> seed;  ///< of the seeding; none if its method uses none
   std::int64_t restarts = 1;
   std::vector<Published> published;
   std::string cpu;                    ///< Machine::cpu

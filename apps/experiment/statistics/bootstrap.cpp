@@ -116,6 +116,21 @@ MedianInterval median_interval(const std::vector<double>& values) {
   return percentile_interval(middle, resampled_medians(values));
 }
 
+MedianInterval ratio_interval(std::vector<double> ratios) {
+  if (ratios.empty()) return median_interval(ratios);
+  std::vector<double> logarithms;
+  for (const double ratio : ratios) logarithms.push_back(std::log(ratio));
+  std::sort(ratios.begin(), ratios.end());
+  const double below = ratios[(ratios.size() - 1) / 2];
+  const double above = ratios[ratios.size() / 2];
+  const double middle = below * std::sqrt(above / below);
+  if (ratios.size() < kMinTimingsForInterval || ratios.front() == ratios.back()) {
+    return {middle, ratios.front(), ratios.back()};
+  }
+  const MedianInterval interval = percentile_interval(0, resampled_medians(logarithms));
+  return {middle, std::exp(interval.low), std::exp(interval.high)};
+}
+
 MedianInterval median_ratio_interval(const std::vector<double>& numerators,
                                      const std::vector<double>& denominators) {
   const double ratio = median(numerators) / median(denominators);

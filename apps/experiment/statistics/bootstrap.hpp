@@ -35,6 +35,11 @@ MedianInterval percentile_interval(double estimate, const std::vector<double>& r
 /// kMinTimingsForInterval. NaN for no values.
 MedianInterval median_interval(const std::vector<double>& values);
 
+/// The median of ratios, which must be positive and finite, with its interval, both computed on
+/// logarithms: the median of an even number is the geometric mean of the middle two. So the
+/// reciprocal ratios have the reciprocal median and interval. NaN for no ratios.
+MedianInterval ratio_interval(std::vector<double> ratios);
+
 /// The ratio of the medians of two independent sets of values. Neither may be empty, and all values
 /// must be positive. Both sets are resampled; if either has fewer than kMinTimingsForInterval
 /// values, the interval spans the smallest to the largest ratio of two values.

@@ -65,7 +65,7 @@ TimeRatio compare_rounds(const Timings& older, const Timings& newer) {
   const std::vector<double> ratios = paired_ratios(newer, older);
   if (ratios.empty()) return no_ratio("no round has both");
   if (!all_above_zero(ratios)) return no_ratio("too fast to compare");
-  const MedianInterval ratio = median_interval(ratios);
+  const MedianInterval ratio = ratio_interval(ratios);
   if (ratios.size() < kMinTimingsForVerdict) return too_few(ratio, ratios.size());
   const Verdict verdict = verdict_of(ratio);
   return {ratio, verdict, verdict == Verdict::unclear ? "wide interval" : "", ratios.size()};

@@ -1,9 +1,13 @@
 #include "experiment/summary/compare.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
@@ -158,6 +162,133 @@ std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGrou
   return warnings;
 }
 
+// True if both are the same backend with the same parameters, those that only one version has
+// aside.
+bool same_variant(const Record& a, const Record& b) {
+  if (a.backend.name != b.backend.name) return false;
+  const auto& parameters = a.backend.parameters.items();
+  return std::all_of(parameters.begin(), parameters.end(), [&](const auto& parameter) {
+    const auto other = b.backend.parameters.find(parameter.key());
+    return other == b.backend.parameters.end() || *other == parameter.value();
+  });
+}
+
+// Rows of one setting without a match, by index.
+struct Unmatched {
+  std::vector<std::size_t> older;
+  std::vector<std::size_t> newer;
+};
+
+// A label depends on the other variants of its run, so equal variants may have different ones. For
+// each row of the older run without a match (null in `matches`), finds the row of the newer run,
+// among those in `left`, with the same setting and variant, if each is the only such row for the
+// other.
+void match_variants(const RecordGroups& older, const RecordGroups& newer,
+                    std::vector<std::optional<std::size_t>>& matches, std::vector<bool>& left) {
+  std::map<std::string, Unmatched> settings;
+  for (std::size_t o = 0; o < older.size(); ++o) {
+    if (!matches[o]) settings[older[o].front().setting].older.push_back(o);
+  }
+  for (std::size_t n = 0; n < newer.size(); ++n) {
+    if (left[n]) settings[newer[n].front().setting].newer.push_back(n);
+  }
+  for (const auto& [setting, rows] : settings) {
+    const auto equal_newer = [&, &all = rows.newer](std::size_t o) {
+      std::vector<std::size_t> equal;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(equal),
+                   [&](std::size_t n) { return same_variant(older[o].front(), newer[n].front()); });
+      return equal;
+    };
+    for (const std::size_t o : rows.older) {
+      const std::vector<std::size_t> found = equal_newer(o);
+      if (found.size() != 1) continue;
+      const auto rivals =
+          std::count_if(rows.older.begin(), rows.older.end(), [&](std::size_t other) {
+            return same_variant(older[other].front(), newer[found.front()].front());
+          });
+      if (rivals != 1) continue;
+      matches[o] = found.front();
+      left[found.front()] = false;
+    }
+  }
+}
+
+// Appends the parameters that differ between backends of which each run has one variant.
+void compare_only_variants(const RecordGroups& older, const RecordGroups& newer,
+                           std::vector<std::string>& parts) {
+  const auto only = [](const RecordGroups& run, const std::string& name) {
+    const Record* found = nullptr;
+    for (const std::vector<Record>& fit : run) {
+      const Record& record = fit.front();
+      if (record.backend.name != name) continue;
+      if (found != nullptr && found->backend.label != record.backend.label) {
+        return static_cast<const Record*>(nullptr);
+      }
+      found = &record;
+    }
+    return found;
+  };
+  std::vector<std::string> seen;
+  for (const std::vector<Record>& fit : older) {
+    const std::string& name = fit.front().backend.name;
+    if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
+    seen.push_back(name);
+    const Record* before = only(older, name);
+    const Record* after = only(newer, name);
+    if (before == nullptr || after == nullptr) continue;
+    for (const auto& [parameter, value] : before->backend.parameters.items()) {
+      const auto other = after->backend.parameters.find(parameter);
+      if (other == after->backend.parameters.end() || *other == value) continue;
+      parts.push_back(fmt::format("parameter '{}' of {}: {} (old), {} (new)", shown(parameter, 100),
+                                  shown(name, 100), shown(value.dump(), 100),
+                                  shown(other->dump(), 100)));
+    }
+  }
+}
+
+// What differs between the first settings of two runs: "clusters: 2 (old), 5 (new)"; or, if they
+// have a setting in common, their backends.
+std::string difference_text(const RecordGroups& older, const RecordGroups& newer) {
+  std::set<std::string> settings;
+  for (const std::vector<Record>& fit : newer) settings.insert(fit.front().setting);
+  const bool common = std::any_of(older.begin(), older.end(), [&](const std::vector<Record>& fit) {
+    return settings.contains(fit.front().setting);
+  });
+  const Record& before = older.front().front();
+  const Record& after = newer.front().front();
+  std::vector<std::string> parts;
+  const auto add = [&](const char* what, const std::string& old_fact, const std::string& new_fact) {
+    if (old_fact == new_fact) return;
+    parts.push_back(
+        fmt::format("{}: {} (old), {} (new)", what, shown(old_fact, 200), shown(new_fact, 200)));
+  };
+  const auto add_number = [&](const char* what, const auto& old_number, const auto& new_number) {
+    add(what, fmt::format("{}", old_number), fmt::format("{}", new_number));
+  };
+  if (common) {
+    add("backends", fmt::format("{}", fmt::join(variant_labels(older), ", ")),
+        fmt::format("{}", fmt::join(variant_labels(newer), ", ")));
+    compare_only_variants(older, newer, parts);
+  } else {
+    add("data set", before.dataset.name, after.dataset.name);
+    add_number("samples", before.dataset.samples, after.dataset.samples);
+    add_number("features", before.dataset.features, after.dataset.features);
+    add("dtype", before.dataset.dtype, after.dataset.dtype);
+    if (parts.empty()) add("data", before.dataset.fingerprint, after.dataset.fingerprint);
+    add_number("clusters", before.clusters, after.clusters);
+    add("seeding", before.seeding.method, after.seeding.method);
+    add_number("seed", before.seeding.seed, after.seeding.seed);
+    add_number("restarts", before.restarts, after.restarts);
+    add("stop", before.stop.dump(), after.stop.dump());
+    add("empty_clusters", before.empty_clusters, after.empty_clusters);
+    add_number("profile", before.profile, after.profile);
+    add_number("cold_l2", before.cold_l2, after.cold_l2);
+  }
+  if (parts.empty()) return "";
+  return fmt::format("; {}{}", common ? "" : "their first settings differ in ",
+                     fmt::join(parts, "; "));
+}
+
 void require_rows(const RunComparison& comparison) {
   if (!comparison.rows.empty()) return;
   if (comparison.without_time.empty()) {
@@ -176,23 +307,35 @@ RunComparison compare_recorded_runs(const RecordGroups& older, const RecordGroup
   const Summary old_summary = summarize(older, comparison.per_iteration);
   const Summary new_summary = summarize(newer, comparison.per_iteration);
   comparison.axes = varying_axes_of(old_summary);
-  // Rows of the newer run that have no match so far.
-  std::map<std::pair<std::string, std::string>, const SummaryRow*> left;
-  for (const SummaryRow& row : new_summary.rows)
-    left.emplace(std::pair(row.setting, row.backend), &row);
-  for (const SummaryRow& row : old_summary.rows) {
-    const auto found = left.find({row.setting, row.backend});
-    if (found == left.end()) {
-      comparison.only_older.push_back(row_text(old_summary, row));
-      continue;
-    }
-    add_row(comparison, old_summary, row, new_summary, *found->second);
-    left.erase(found);
+  // The rows of a summary are those of the groups.
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (std::size_t n = 0; n < new_summary.rows.size(); ++n) {
+    places.emplace(std::pair(new_summary.rows[n].setting, new_summary.rows[n].backend), n);
   }
-  for (const SummaryRow& row : new_summary.rows) {
-    if (left.contains({row.setting, row.backend})) {
-      comparison.only_newer.push_back(row_text(new_summary, row));
+  std::vector<std::optional<std::size_t>> matches(old_summary.rows.size());
+  std::vector<bool> left(new_summary.rows.size(), true);
+  for (std::size_t o = 0; o < matches.size(); ++o) {
+    const auto found = places.find({old_summary.rows[o].setting, old_summary.rows[o].backend});
+    if (found == places.end() || !left[found->second]) continue;
+    matches[o] = found->second;
+    left[found->second] = false;
+  }
+  match_variants(older, newer, matches, left);
+  for (std::size_t o = 0; o < matches.size(); ++o) {
+    const SummaryRow& row = old_summary.rows[o];
+    if (matches[o]) {
+      add_row(comparison, old_summary, row, new_summary, new_summary.rows[*matches[o]]);
+    } else {
+      comparison.only_older.push_back(row_text(old_summary, row));
     }
+  }
+  for (std::size_t n = 0; n < left.size(); ++n) {
+    if (left[n]) comparison.only_newer.push_back(row_text(new_summary, new_summary.rows[n]));
+  }
+  if (comparison.rows.empty() && comparison.without_time.empty()) {
+    throw InputError(
+        fmt::format("nothing can be compared: the two have no setting with a backend in common{}",
+                    difference_text(older, newer)));
   }
   require_rows(comparison);
   finish(comparison);

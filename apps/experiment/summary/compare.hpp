@@ -45,9 +45,10 @@ struct RunComparison {
 
 using RecordGroups = std::vector<std::vector<Record>>;
 
-/// Compares two runs: matches rows by setting hash and variant label. If the rule of quality.hpp
+/// Compares two runs: matches rows by setting hash and variant label; of the others, those of the
+/// same setting hash, backend and parameters, if the match is unique. If the rule of quality.hpp
 /// forbids comparing the faster side, the row is unclear. Throws InputError if they have no row in
-/// common, or none with times on both sides.
+/// common, with what differs, or none with times on both sides.
 RunComparison compare_recorded_runs(const RecordGroups& older, const RecordGroups& newer);
 
 /// Compares two variants of one run, given by label. Throws InputError for a label that the run

@@ -42,6 +42,7 @@ std::string beginning_of(const std::string& text) {
 SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   SummaryRow row;
   row.setting = fit.setting;
+  row.facts = {fit.dataset, fit.samples, fit.features, fit.clusters, fit.seed};
   row.axes = fit.axes;
   row.backend = fit.backend;
   row.is_baseline = !fit.baseline.empty() && row.backend == fit.baseline;
@@ -93,9 +94,9 @@ Comparison compare_rows(const SummaryRow& row, const SummaryRow& baseline) {
                                          ? paired_ratios(baseline.fit_timings, row.fit_timings)
                                          : paired_ratios(baseline.timings, row.timings);
   if (ratios.empty()) return {{}, "no round has both this and the baseline"};
-  const auto is_finite = [](double ratio) { return std::isfinite(ratio); };
-  if (!std::all_of(ratios.begin(), ratios.end(), is_finite)) return {{}, "too fast to compare"};
-  return compare(row.quality, baseline.quality, median_interval(ratios));
+  const auto is_ratio = [](double ratio) { return std::isfinite(ratio) && ratio > 0; };
+  if (!std::all_of(ratios.begin(), ratios.end(), is_ratio)) return {{}, "too fast to compare"};
+  return compare(row.quality, baseline.quality, ratio_interval(ratios));
 }
 
 }  // namespace
@@ -120,11 +121,16 @@ bool has_marked_rows(const Summary& summary) {
                      [&](const SummaryRow& row) { return is_marked(summary, row); });
 }
 
+bool has_failures(const SummaryRow& row) {
+  return row.ok > 0 && !row.problem.empty();
+}
+
 std::string mark_note(const Summary& summary) {
   if (!has_marked_rows(summary)) return "";
   std::string note =
-      "evaluates fewer distances than samples x clusters in an iteration: only its whole fits "
-      "compare with others (ms/fit)";
+      "evaluates fewer distances than samples x clusters in an iteration, or does not say how "
+      "many: "
+      "only its whole fits compare with others (ms/fit)";
   if (!summary.baseline.empty()) note += "; a speedup of or over such a row is of whole fits";
   return note;
 }

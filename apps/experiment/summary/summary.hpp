@@ -17,12 +17,14 @@
 #include "experiment/statistics/quality.hpp"
 #include "experiment/statistics/timings.hpp"
 #include "experiment/summary/disturbances.hpp"
+#include "experiment/summary/setting_facts.hpp"
 #include "experiment/summary/work.hpp"
 
 namespace lloyd::experiment {
 
 struct SummaryRow {
   std::string setting;  ///< hash of the setting
+  SettingFacts facts;
   std::vector<AxisValue> axes;
   std::string backend;   ///< label of the variant
   std::string accuracy;  ///< as the backend states it; empty if the plugin is missing
@@ -31,8 +33,9 @@ struct SummaryRow {
   std::string problem;  ///< "skipped: ...", "1 of 5 failed: ...", "cancelled: ..."; else empty
   Timings timings;      ///< times of the successful trials, in milliseconds
   Timings fit_timings;  ///< `fit_ms` of the same trials, whatever the unit of `timings`
-  /// True if a trial evaluated fewer than samples x clusters distances in an iteration. The times
-  /// of such fits are compared as a whole only.
+  /// True if a trial evaluated fewer than samples x clusters distances in an iteration, or if it is
+  /// not known how many (an external program that does not say). The times of such fits are
+  /// compared as a whole only.
   bool fewer_distances = false;
   std::int64_t restarts = 1;
   MedianInterval time_ms;  ///< median of the timings, with interval
@@ -96,6 +99,8 @@ bool needs_whole_fits(bool per_iteration, const SummaryRow& a, const SummaryRow&
 /// True if a table marks the row: its time is per iteration, with fewer distances evaluated.
 bool is_marked(const Summary& summary, const SummaryRow& row);
 bool has_marked_rows(const Summary& summary);
+/// True if trials of the row failed while its times are those of others.
+bool has_failures(const SummaryRow& row);
 /// The meaning of the mark, in one line without "*"; empty if no row is marked.
 std::string mark_note(const Summary& summary);
 
@@ -128,7 +133,8 @@ std::vector<Published> sources_of(const Summary& summary);
 std::string speedup_text(const SummaryRow& row);
 
 /// Returns tables of at most 100 columns: times, and phases and rates if measured. If rows were
-/// skipped, the first line says which and why. Axes with a single value are left out. Published
+/// skipped, the first line says which and why. Lines with the data sets come next, see
+/// facts_lines(). Axes with a single value are left out. Published
 /// values stand beside the measured ones, their sources below.
 std::string summary_table(const Summary& summary);
 /// The same tables in GitHub Markdown, their notes as lists.

@@ -77,7 +77,15 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
     json["ms_per_fit"] = number(median(values_of(row.fit_timings)));
     json["fewer_distances"] = measured ? ordered_json(row.fewer_distances) : ordered_json(nullptr);
   }
-  if (!json.contains("restarts")) json["restarts"] = row.restarts;  // unless it is an axis
+  const auto add_fact = [&](const char* key, const ordered_json& value) {
+    if (!json.contains(key)) json[key] = value;  // unless it is an axis
+  };
+  add_fact("restarts", row.restarts);
+  add_fact("dataset", row.facts.dataset);
+  add_fact("samples", row.facts.samples);
+  add_fact("features", row.facts.features);
+  add_fact("clusters", row.facts.clusters);
+  add_fact("seed", row.facts.seed ? ordered_json(*row.facts.seed) : ordered_json(nullptr));
   json["spread"] = number(row.spread);
   json["outliers"] = count(row.outliers);
   json["fewest_iterations"] = count(row.fewest_iterations);

@@ -212,10 +212,11 @@ Table table_of(const Summary& summary, const std::vector<Column>& columns,
   for (const SummaryRow& row : summary.rows) {
     std::vector<std::string> cells;
     for (const VaryingAxis& axis : axes) cells.push_back(axis.text(row.axes[axis.index].value));
-    cells.push_back(is_marked(summary, row) ? row.backend + " *" : row.backend);
+    cells.push_back(row.backend + (is_marked(summary, row) ? " *" : "") +
+                    (has_failures(row) ? " !" : ""));
     std::vector<std::string> last;
     for (const Quantity* quantity : published) last.push_back(published_text(row, quantity->name));
-    if (!row.problem.empty()) {
+    if (row.ok == 0) {
       table.add(std::move(cells), row.problem, std::move(last));
       continue;
     }
@@ -365,6 +366,29 @@ std::string less_accurate_note(const Summary& summary) {
       shell_word(row->backend), summary.baseline);
 }
 
+// One line for each row whose times are those of the trials that succeeded.
+std::vector<std::string> failure_notes(const Summary& summary) {
+  std::vector<std::string> notes;
+  for (const SummaryRow& row : summary.rows) {
+    if (!has_failures(row)) continue;
+    const std::string setting = setting_text(summary, row);
+    notes.push_back(fmt::format("! {}{}: {}", row.backend,
+                                setting.empty() ? "" : fmt::format(" with {}", setting),
+                                row.problem));
+  }
+  if (!notes.empty()) notes.emplace_back("! the times are those of the other trials");
+  return notes;
+}
+
+// The lines about the data sets, see facts_lines().
+std::vector<std::string> data_lines(const Summary& summary) {
+  std::vector<SettingFacts> settings;
+  for (const SummaryRow& row : summary.rows) {
+    if (settings.empty() || settings.back() != row.facts) settings.push_back(row.facts);
+  }
+  return facts_lines(settings);
+}
+
 // A table and the notes below it.
 struct Section {
   Table table;
@@ -383,6 +407,7 @@ Section time_section(const Summary& summary) {
   if (!measures.empty()) section.notes.push_back(measures);
   const std::string mark = mark_note(summary);
   if (!mark.empty()) section.notes.push_back("* " + mark);
+  for (std::string& note : failure_notes(summary)) section.notes.push_back(std::move(note));
   const std::string accuracy = less_accurate_note(summary);
   if (!accuracy.empty()) section.notes.push_back(accuracy);
   const std::string noise = noise_text(summary);
@@ -420,6 +445,7 @@ std::vector<Section> sections_of(const Summary& summary) {
 std::string summary_table(const Summary& summary) {
   const std::string skipped = skipped_text(summary);
   std::string text = skipped.empty() ? skipped : wrapped(skipped);
+  for (const std::string& line : data_lines(summary)) text += wrapped(line);
   for (const Section& section : sections_of(summary)) {
     if (!text.empty()) text += '\n';
     text += section.table.str();
@@ -431,6 +457,9 @@ std::string summary_table(const Summary& summary) {
 std::string summary_markdown(const Summary& summary) {
   const std::string skipped = skipped_text(summary);
   std::string text = skipped.empty() ? skipped : escape_markdown(skipped) + '\n';
+  for (const std::string& line : data_lines(summary)) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", escape_markdown(line));
+  }
   for (const Section& section : sections_of(summary)) {
     if (!text.empty()) text += '\n';
     text += section.table.markdown() + '\n';
@@ -445,6 +474,9 @@ std::string summary_latex(const Summary& summary) {
   std::string text = "% \\usepackage{booktabs}\n";
   const std::string skipped = skipped_text(summary);
   if (!skipped.empty()) text += fmt::format("% {}\n", skipped);
+  for (const std::string& line : data_lines(summary)) {
+    text += fmt::format("\\noindent{{\\footnotesize {}\\par}}\n\n", escape_latex(line));
+  }
   for (const Section& section : sections_of(summary)) {
     text += section.table.latex();
     for (const std::string& note : section.notes) {

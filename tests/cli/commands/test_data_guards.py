@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import unittest
 
@@ -125,6 +126,28 @@ class Guards(TestCase):
         self.assertIn("'dataset.dtype: float64' keeps the values", done.stderr)
         done = run("run", experiment, "--set", "dataset.dtype=float64")
         self.assertNotIn("rounding", done.stderr)
+
+    def test_an_experiment_warns_once_and_names_the_key_that_helps(self):
+        def warnings(file, *arguments):
+            config = self.write("e.yaml", f"dataset: {{file: {file}}}\nclusters: 3\nrepeats: 1\n"
+                                "backends: [sequential]\nsweep: {seeding.seed: [1, 2]}\n")
+            lines = run("run", config, "--output", self.folder / "out", *arguments).stderr.splitlines()
+            return [line.removeprefix("lloyd: warning: ") for line in lines if "warning" in line]
+        for name, text, begin, end, options in GUARDS:
+            with self.subTest(name):
+                file = self.write("x.csv", text)
+                found = warnings(file)
+                self.assertEqual(len(found), 1, found)
+                self.assertTrue(found[0].startswith(f"{file}: {begin}"), found)
+                end = re.sub("--drop-columns (\\w+)", r"'dataset.drop_columns: [\1]'", end)
+                end = re.sub("--label-column (\\w+)", r"'dataset.label_column: \1'", end)
+                self.assertTrue(found[0].endswith(end.replace("--standardize", "'dataset.standardize: true'")), found)
+        file = self.write("x.csv", GUARDS[4][1])
+        self.assertEqual(warnings(file, "--set", "dataset.drop_columns=[customer_id]"), [])
+        self.assertEqual(warnings(file, "--set", "dataset.drop_columns=['1']"), [])
+        array = self.folder / "x.npy"
+        run("data", "convert", self.write("x.csv", GUARDS[0][1]), array)
+        self.assertTrue(warnings(array)[0].endswith("'lloyd data convert --drop-columns 0' leaves it out"))
 
     def test_ordinary_data_is_not_warned_of(self):
         for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),

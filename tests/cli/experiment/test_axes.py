@@ -149,5 +149,13 @@ class MoreRepeats(TestCase):
         self.assertIn("'repeats' was 3 and is 2", said)
 
 
+class Baseline(TestCase):
+    def test_a_label_names_the_baseline(self):
+        config = self.write("c.yaml", "dataset: {blobs: {samples: 50}}\nclusters: 2\nrepeats: 1\n"
+                            "backends: [sequential, openmp: {threads: [1, 2]}]\nbaseline: openmp threads=2\n")
+        done = run("run", config, "--output", self.folder / "out")
+        self.assertRegex(done.stdout, r"openmp threads=2 .*baseline")
+
+
 if __name__ == "__main__":
     unittest.main()

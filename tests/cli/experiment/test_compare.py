@@ -115,6 +115,57 @@ class Compare(TestCase):
         self.assertIn("holds 2 runs; this is the last one", done.stderr)
         self.assertIn("has no run 'x'", run("compare", self.old, "--run", "x", status=2).stderr)
 
+    def test_equal_variants_with_different_labels_are_paired(self):
+        # Labels name the parameters that vary within a run.
+        both = self.records("both", "openmp: {threads: [1, 2]}")
+        comparison = json.loads(run("compare", self.old, both, "--json").stdout)
+        self.assertEqual([(row["old_backend"], row["new_backend"]) for row in comparison["rows"]],
+                         [("openmp", "openmp threads=1")] * 2)
+        self.assertEqual(comparison["only_new"], [f"openmp threads=2 with clusters {k}" for k in (2, 3)])
+        self.assertEqual(comparison["only_old"], [f"sequential with clusters {k}" for k in (2, 3)])
+
+    def test_the_difference_is_named_if_nothing_matches(self):
+        other = self.records("other", "openmp: {threads: [2, 3]}")
+        said = run("compare", self.old, other, status=2).stderr
+        self.assertIn("no setting with a backend in common; backends: sequential, openmp (old), "
+                      "openmp threads=2, openmp threads=3 (new)", said)
+        other = self.records("clusters", "sequential", clusters="5")
+        said = run("compare", self.old, other, status=2).stderr
+        self.assertIn("in common; their first settings differ in clusters: 2 (old), 5 (new)", said)
+
+    def test_the_ratio_is_the_reciprocal_of_the_speedup(self):
+        def change(record):
+            if record["backend"]["name"] == "openmp":
+                for time in ("loop_ms", "fit_ms"):
+                    record[time] *= 1 + record["repeat"]
+        records = self.changed("uneven.jsonl", change)  # 8 rounds
+        ratios = json.loads(run("compare", records, "--json").stdout)["rows"]
+        swapped = json.loads(run("compare", records, "--backends", "openmp", "sequential", "--json").stdout)["rows"]
+        summary = json.loads(run("report", records, "--baseline", "sequential", "--json").stdout)["rows"]
+        speedups = [row for row in summary if row["backend"] == "openmp"]
+        self.assertEqual(len(ratios), 2)
+        for ratio, other, speedup in zip(ratios, swapped, speedups):
+            for value, opposite, inverse in (("ratio", "ratio", "speedup"), ("ratio_low", "ratio_high", "speedup_high"),
+                                             ("ratio_high", "ratio_low", "speedup_low")):
+                self.assertAlmostEqual(ratio[value] * other[opposite], 1, 9)
+                self.assertAlmostEqual(ratio[value] * speedup[inverse], 1, 9)
+
+    def test_unclear_settings_pass_and_are_counted(self):
+        def change(record):
+            record["loop_ms"] *= 3 if record["repeat"] % 2 and record["clusters"] == 3 else 1
+        old, new = self.steady(), self.changed("noisy.jsonl", change)
+        done = run("compare", old, new, "--fail-if-slower", "5%")
+        self.assertEqual(done.stderr, "lloyd: unclear: 2 of 4 settings\n")
+        self.assertEqual(run("compare", old, new).stderr, "")
+
+    def test_two_runs_of_one_file_are_compared(self):
+        first = json.loads(self.old.read_text().splitlines()[0])["run"]
+        self.records("old", "sequential, openmp: {threads: 1}")
+        both = json.loads(run("compare", self.old, "--run", first, "last", "--json").stdout)
+        self.assertEqual((both["old"]["run"], len(both["rows"]), both["paired"]), (first, 4, False))
+        self.assertEqual(run("compare", "--run", first, "last", self.old, self.old).stdout,
+                         run("compare", self.old, "--run", first, "--run", "last").stdout)
+
     def test_what_is_only_on_one_side_is_listed(self):
         other = self.records("other", "sequential", clusters="3, 4")
         text = run("compare", self.old, other).stdout
@@ -161,7 +212,8 @@ class Compare(TestCase):
         for number in ("", "abc", "%", "1001%", "-1%", "nan%", " 5%", "5% "):
             self.assertIn(f"takes a percentage from 0% to 1000%, such as 5%, not '{number}'",
                           refusal(self.old, "--fail-if-slower", number))
-        self.assertIn("--run takes one run of each file", refusal(self.old, "--run", "last", "--run", "last"))
+        self.assertIn("which is a file or folder", refusal("--run", "last", self.old, self.old))
+        self.assertIn("at most 2", run("compare", self.old, "--run", "a", "--run", "b", "--run", "c", status=2).stderr)
         self.assertIn("cannot be opened", refusal(self.folder / "none", self.old))
 
 

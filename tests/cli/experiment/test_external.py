@@ -78,6 +78,16 @@ class External(TestCase):
         for record in self.of_program():
             self.assertAlmostEqual(record["fit_ms"], record["loop_ms"] + record["closing_ms"], 9)
 
+    def test_distances_are_those_that_it_reports(self):
+        done = self.experiment("honest")
+        self.assertEqual({record["distances"] for record in self.of_program()}, {None})
+        self.assertIn("plain-python *", done.stdout)
+        self.assertIn("or does not say how many", " ".join(done.stdout.split()))
+        self.assertEqual(run("report", self.output).stdout, done.stdout[:done.stdout.index("\nrecords: ")])
+        done = self.experiment("counts")
+        self.assertEqual({record["distances"] for record in self.of_program()}, {120 * 4 * 4})
+        self.assertNotIn("*", done.stdout)
+
     def test_it_can_be_the_baseline(self):
         config = CONFIG.replace("baseline: sequential", "baseline: plain-python")
         config = config.replace("PROGRAM", str(self.program("honest")))
@@ -101,6 +111,7 @@ class External(TestCase):
             "too-few-labels": "labels.npy is 119 x 1, not 120 x 1",
             "early": "it stopped after 2 of 3 iterations",
             "no-time": "'loop_ms' is missing",
+            "counts-badly": "'distances' is -1",
             "answers-open-twice": "the program {} answered the request 'open' twice, the second time '{{}}'",
             "talks-to-terminals": "the program {} ended: signal 6 (Aborted); last words: ?[31mserving",
             "changes": "it has changed since the run began: accuracy for float32 'half', was "

@@ -85,6 +85,19 @@ class History(TestCase):
         self.assertEqual([one["run"] for one in history["runs"]], ["run-0", "run-1"])
         self.assertIn("run 2 used another processor", " ".join(run("history", both).stdout.split()))
 
+    def test_settings_without_common_axes_are_named(self):
+        other = self.write("d.yaml", CONFIG.replace("sweep: {clusters: [2, 3]}", "clusters: 3\nseeding: {seed: 5}\n"))
+        run("run", other, "--output", self.folder / "other")
+        both = [self.folder / "out", self.folder / "other"]
+        rows = run_json("history", *both)["rows"]
+        self.assertEqual([row["facts"]["clusters"] for row in rows], [2, 2, 3, 3, 3, 3])
+        self.assertEqual([row["facts"]["seed"] for row in rows], [0] * 4 + [5] * 2)
+        markdown = run("history", *both, "--format", "markdown").stdout
+        self.assertRegex(markdown, r"blobs\S*, n = 100, d = 2, k = 3, seed = 5 \|")
+        self.assertNotIn(rows[0]["setting"], markdown)
+        lines = list(csv.DictReader(io.StringIO(run("history", *both, "--format", "csv").stdout)))
+        self.assertEqual({line["samples"] for line in lines}, {"100"})
+
     def test_bad_input(self):
         said = run("history", self.folder / "nowhere", status=2).stderr
         self.assertIn("nowhere", said)

@@ -52,7 +52,7 @@ class Skipped(TestCase):
         self.experiment("--fail-if-skipped", backends="external: {program: peer.py}", status=1)
 
     def test_nothing_is_said_if_no_row_is_skipped(self):
-        self.assertTrue(self.experiment(backends="sequential").stdout.startswith("clusters"))
+        self.assertTrue(self.experiment(backends="sequential").stdout.startswith("blobs"))
 
 
 if __name__ == "__main__":

@@ -128,7 +128,35 @@ class Report(TestCase):
         self.assertIn("passed over an incomplete last record of 50 bytes", shown.stderr)
         self.assertIn("the run was killed: 2 of its 6 rows are here", shown.stderr)
         # On a busy machine, warnings follow the table.
-        self.assertEqual(len(shown.stdout.split("noisy: ")[0].splitlines()), 5)
+        self.assertEqual(len(shown.stdout.split("noisy: ")[0].splitlines()), 7)
+
+    def test_every_format_names_data_set_and_setting(self):
+        run("run", self.config(2))
+        text = run("report", self.output).stdout
+        self.assertRegex(text, r"(?m)^blobs\S*: n = \d+; d = \d+; k = \d+(, \d+)*; seed = \d+")
+        for format in ("markdown", "latex"):
+            printed = run("report", self.output, "--format", format).stdout
+            self.assertRegex(printed, r"blobs\S*: n = \d+; d = \d+; k = \d+")
+        record = json.loads(self.records.read_text().splitlines()[0])
+        lines = run("report", self.output, "--format", "csv").stdout.splitlines()
+        row = dict(zip(lines[0].split(","), lines[1].split(",")))
+        self.assertEqual([row[key] for key in ("dataset", "features", "seed")],
+                         [record["dataset"]["name"], str(record["dataset"]["features"]), str(record["seeding"]["seed"])])
+        self.assertEqual(json.loads(run("report", self.output, "--json").stdout)["rows"][0]["dataset"], row["dataset"])
+
+    def test_good_trials_are_shown_beside_a_failed_one(self):
+        run("run", self.config(3))
+
+        def fail(record):
+            if record["backend"]["name"] == "openmp" and record["repeat"] == 1:
+                record.update(status="failed", reason="on fire", iterations=None)
+        failed = self.changed("failed.jsonl", fail)
+        rows = [row for row in json.loads(run("report", failed, "--json").stdout)["rows"] if row["backend"].startswith("openmp")]
+        self.assertEqual({row["trials"] for row in rows}, {2})
+        text = run("report", failed).stdout
+        self.assertRegex(text, r"openmp threads=\d !  +[0-9.]+ ")
+        self.assertRegex(text, r"(?m)^! openmp.*: 1 of 3 failed: on fire$")
+        self.assertIn("! the times are those of the other trials", text)
 
     def test_control_characters_of_records_are_not_printed(self):
         run("run", self.config(8))

@@ -105,7 +105,7 @@ sweep: {dataset: [{file: first.csv, dtype: float64}, {file: ./second.csv}]}
 """
         run("run", self.write("files.yaml", text), "--output", self.output)
         table = self.report().splitlines()
-        self.assertEqual([line.split()[0] for line in table[2:4]], ["first.csv", "second.csv"])
+        self.assertEqual([line.split()[0] for line in table[5:7]], ["first.csv", "second.csv"])
         self.assertIn("{file: first.csv, dtype: float64}", self.report("--json"))
 
     @needs_html_report

@@ -29,6 +29,7 @@ std::vector<Record> row(std::int64_t clusters, const std::string& label, double 
     record.plan.setting = clusters;
     record.plan.settings = 10;
     record.plan.repeats = kRepeats;
+    record.backend.name = label;
     record.backend.label = label;
     record.backend.accuracy = "exact";
     record.dataset.samples = 100;
@@ -256,7 +257,8 @@ TEST(ExperimentCompare, AMeanIsNotMoreCertainThanItsRows) {
 TEST(ExperimentCompare, ReportsThatNothingCanBeCompared) {
   const RecordGroups one = {row(2, "a", 10)};
   EXPECT_EQ(message_of<InputError>([&] { compare_recorded_runs(one, {row(3, "a", 10)}); }),
-            "nothing can be compared: the two have no setting with a backend in common");
+            "nothing can be compared: the two have no setting with a backend in common; their "
+            "first settings differ in clusters: 2 (old), 3 (new)");
   EXPECT_EQ(message_of<InputError>([&] { compare_recorded_runs(one, {row(2, "a", 10, fail)}); }),
             "nothing can be compared: no setting has times on both sides (a (new): failed: on "
             "fire)");
