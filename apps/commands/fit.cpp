@@ -188,12 +188,8 @@ void print_report(const FitCommandOptions& options, const Report& report, Delive
 }
 
 ExitStatus deliver(const FitCommandOptions& options, const FitReport& report) {
-  for (const std::string& text : class_warnings(report.dataset, options.data)) {
-    note("lloyd: warning: {}\n", text);
-  }
-  for (const std::string& text : empty_cluster_warnings(report.dataset, report.fit)) {
-    note("lloyd: warning: {}\n", text);
-  }
+  note_warnings(class_warnings(report.dataset, options.data));
+  note_warnings(empty_cluster_warnings(report.dataset, report.fit));
   Delivery delivery;
   print_report(options, report, delivery);
   write_files(options, report, delivery);
@@ -327,9 +323,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   install_interrupt_handler();
   const auto warn = [&](const Dataset& dataset) {
-    for (const std::string& warning : data_warnings(dataset, options.data, options.standardize)) {
-      note("lloyd: warning: {}\n", warning);
-    }
+    note_warnings(data_warnings(dataset, options.data, options.standardize));
   };
   std::optional<Standardization> standardization;
   if (options.standardize) {

@@ -14,6 +14,9 @@
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "output/output.hpp"
+#include "text/names.hpp"
+
 namespace lloyd::apps {
 namespace {
 
@@ -125,6 +128,21 @@ std::string column_text(const std::vector<std::string>& names, const DataOptions
                       : fmt::format("'{}'", shown(text));
 }
 
+// `float64_advice`: how text is read as float64.
+std::string rounding_warning(const std::string& file, const std::string& feature,
+                             const RoundingLoss& loss, const std::string& float64_advice) {
+  const std::string effect =
+      loss.deviation == 0 ? "which makes them equal"
+                          : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
+  const std::string advice =
+      loss.dtype == DType::float32
+          ? float64_advice
+          : "float64 holds integers up to 2^53, so subtract a constant from them, such as their "
+            "minimum, before the file is written";
+  return fmt::format("{}: rounding to {} changes the values of {} by up to {:.3g}, {}; {}", file,
+                     to_string(loss.dtype), feature, loss.error, effect, advice);
+}
+
 class Guards {
  public:
   Guards(const Dataset& dataset, const DataOptions& options)
@@ -145,9 +163,9 @@ class Guards {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
       } else if (looks_like_identifier(rows, j)) {
-        flag(j, fmt::format("{} looks like an identifier: {}", name(j),
-                            is_rounded(j) ? "its integers have more digits than float32 keeps"
-                                          : "its integers are all distinct"));
+        flag(j, fmt::format(
+                    "{} looks like an identifier: {}", name(j),
+                    is_rounded(j) ? rounded_integers_text(j) : "its integers are all distinct"));
       }
     }
     check_classes();
@@ -186,6 +204,11 @@ class Guards {
   bool is_rounded(std::int64_t feature) const {
     return !dataset_.rounding.empty() &&
            dataset_.rounding[static_cast<std::size_t>(feature)].error > 0;
+  }
+
+  std::string rounded_integers_text(std::int64_t feature) const {
+    return fmt::format("its integers have more digits than {} keeps",
+                       to_string(dataset_.rounding[static_cast<std::size_t>(feature)].dtype));
   }
 
   bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {
@@ -271,13 +294,23 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
   return warnings;
 }
 
-std::string rounding_warning(const std::string& file, const std::string& feature,
-                             const RoundingLoss& loss, const std::string& advice) {
-  const std::string effect =
-      loss.deviation == 0 ? "which makes them equal"
-                          : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
-  return fmt::format("{}: rounding to float32 changes the values of {} by up to {:.3g}, {}; {}",
-                     file, feature, loss.error, effect, advice);
+void warn_of_rounding(std::span<const RoundingLoss> losses,
+                      const std::vector<std::string>& feature_names, const DataOptions& options) {
+  note_warnings(rounding_warnings(losses, feature_names, options));
+}
+
+void warn_of_rounding(std::span<const RoundingLoss> losses,
+                      const std::vector<std::string>& feature_names, const std::string& file) {
+  std::vector<std::string> warnings;
+  for (const RoundingLoss& loss : losses) {
+    const auto j = static_cast<std::size_t>(loss.feature);
+    const std::string feature = feature_names.empty()
+                                    ? fmt::format("feature {}", loss.feature)
+                                    : fmt::format("'{}'", shown(feature_names[j]));
+    warnings.push_back(
+        rounding_warning(file, feature, loss, "'dataset.dtype: float64' keeps the values"));
+  }
+  note_warnings(warnings);
 }
 
 }  // namespace lloyd::apps

@@ -28,14 +28,17 @@ namespace lloyd::apps {
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized);
 
-/// One sentence for each feature that rounding to float32 distorts; `losses` and `feature_names`
-/// (d entries or none) are those of text that was read with `options`.
+/// One sentence for each feature that rounding distorts, with what helps; `losses` and
+/// `feature_names` (d entries or none) are those of a file that was read with `options`.
 std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            const std::vector<std::string>& feature_names,
                                            const DataOptions& options);
-/// One such sentence. `feature`: how the sentence names the feature; `advice`: how to read it as
-/// float64.
-std::string rounding_warning(const std::string& file, const std::string& feature,
-                             const RoundingLoss& loss, const std::string& advice);
+
+/// Prints a line on standard error for each of the rounding_warnings().
+void warn_of_rounding(std::span<const RoundingLoss> losses,
+                      const std::vector<std::string>& feature_names, const DataOptions& options);
+/// The same for the data file of an experiment: with keys, and with numbers of features.
+void warn_of_rounding(std::span<const RoundingLoss> losses,
+                      const std::vector<std::string>& feature_names, const std::string& file);
 
 }  // namespace lloyd::apps

@@ -7,7 +7,6 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/sample_rows.hpp>
 #include <lloyd/error.hpp>
-#include <lloyd/internal/shown.hpp>
 #include <lloyd/standardize.hpp>
 
 #include "options/bounded_data.hpp"
@@ -47,19 +46,6 @@ Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting,
   }
 }
 
-void warn_of_rounding(const Dataset& dataset, const DatasetSetting& setting) {
-  for (const RoundingLoss& loss : rounding_losses(dataset.rounding, dataset.statistics())) {
-    const std::string feature =
-        dataset.feature_names.empty()
-            ? fmt::format("feature {}", loss.feature)
-            : fmt::format("'{}'",
-                          shown(dataset.feature_names[static_cast<std::size_t>(loss.feature)]));
-    apps::note("lloyd: warning: {}\n",
-               apps::rounding_warning(setting.file, feature, loss,
-                                      "'dataset.dtype: float64' keeps the values"));
-  }
-}
-
 DatasetFacts facts_of(const Dataset& dataset) {
   DatasetFacts facts;
   facts.name = dataset.name();
@@ -94,7 +80,8 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
   Dataset made = make_dataset(setting, stop_);
   if (!setting.blobs && noted_.insert(setting.file_key()).second) {
     apps::note_dropped_rows(setting.file.string(), made.dropped_rows, made.samples());
-    warn_of_rounding(made, setting);
+    apps::warn_of_rounding(rounding_losses(made.rounding, made.statistics()), made.feature_names,
+                           setting.file.string());
   }
   std::optional<Standardization> map;
   last_ = std::make_shared<const Dataset>(prepare_dataset(std::move(made), setting, map));

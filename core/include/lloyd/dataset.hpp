@@ -124,7 +124,7 @@ class Dataset {
   /// or blank lines).
   std::vector<std::int64_t> dropped_row_numbers;
   /// How rounding changed each feature (d entries); empty unless the numbers of a text file were
-  /// rounded to float32. See rounding_losses().
+  /// rounded to float32, or 64-bit integers to float64. See rounding_losses().
   std::vector<FeatureRounding> rounding;
 
  private:

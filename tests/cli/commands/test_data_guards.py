@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import struct
 import sys
 import unittest
 
@@ -92,6 +93,39 @@ class Guards(TestCase):
         self.assertIn("'dataset.dtype: float64' keeps the values", done.stderr)
         done = run("run", experiment, "--set", "dataset.dtype=float64")
         self.assertNotIn("rounding", done.stderr)
+
+    def test_integers_that_float64_distorts_are_named(self):
+        first = 2**60 + 1
+        file = self.folder / "i.npy"
+        header = "{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }".ljust(117) + "\n"
+        values = (first, 1, first + 300, 2, first + 700, 4)
+        file.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<6q", *values))
+        sentence = (f"{file}: rounding to float64 changes the values of column 0 by up to 67, while its standard "
+                    "deviation is 319; float64 holds integers up to 2^53, so subtract a constant from them, such as their "
+                    "minimum, before the file is written")
+        model = self.folder / "m.json"
+        run("fit", file, "-k", "2", "--model", model)
+        scaled = self.folder / "scaled.json"
+        commands = [("fit", file, "-k", "2", "--standardize", "--model", scaled), ("fit", file, "-k", "2"),
+                    ("fit", file, "-k", "2", "--memory-limit", "100MB"), ("predict", model, file),
+                    ("predict", scaled, file), ("data", "info", file),
+                    ("data", "convert", file, self.folder / "x.csv")]
+        for command in commands:
+            with self.subTest(command):
+                found = [line for line in run(*command).stderr.splitlines() if "rounding" in line]
+                self.assertEqual(found, ["lloyd: warning: " + sentence])
+        for command in (("fit", file, "-k", "2"), ("data", "info", file)):
+            self.assertNotIn("rounding", run(*command, "--columns", "1").stderr)
+        experiment = self.write("e.yaml", f"""
+            experiment: times
+            dataset: {{file: {file}}}
+            clusters: 2
+            repeats: 1
+            backends: [sequential]
+            output: {self.folder}/o
+        """)
+        done = run("run", experiment)
+        self.assertEqual(done.stderr.count("rounding to float64 changes the values of feature 0 by up to 67"), 1, done.stderr)
 
     def test_ordinary_data_is_not_warned_of(self):
         for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),
