@@ -120,6 +120,33 @@ bool may_be_classes(const FeatureStatistics& feature) {
          feature.maximum - feature.minimum < kMaxClasses;
 }
 
+bool is_year(double value) {
+  return value >= 1900 && value <= 2100 && value == std::floor(value);
+}
+
+// True if the first row is an ascending sequence of years with equal steps (with two columns: of
+// one year), and no other row has only years.
+bool begins_with_years(const InspectedRows& rows, std::int64_t features) {
+  constexpr std::int64_t kMinRows = 3;
+  if (rows.rows() < kMinRows || features < 2) return false;
+  const auto has_years = [&](std::int64_t row) {
+    for (std::int64_t j = 0; j < features; ++j) {
+      if (!is_year(rows.at(row, j))) return false;
+    }
+    return true;
+  };
+  if (!has_years(0)) return false;
+  const double step = rows.at(0, 1) - rows.at(0, 0);
+  if (step < 1 || (features == 2 && step != 1)) return false;
+  for (std::int64_t j = 2; j < features; ++j) {
+    if (rows.at(0, j) - rows.at(0, j - 1) != step) return false;
+  }
+  for (std::int64_t i = 1; i < rows.rows(); ++i) {
+    if (has_years(i)) return false;
+  }
+  return true;
+}
+
 // "'height'", or "column 3" without a name.
 std::string column_text(const std::vector<std::string>& names, const DataOptions& options,
                         std::int64_t feature) {
@@ -150,6 +177,20 @@ class Guards {
         options_(options),
         features_(dataset.statistics()),
         flagged_(features_.size()) {}
+
+  // Names that are numbers make a header look like a sample.
+  void check_header() {
+    if (find_format(options_.file) != FileFormat::csv || options_.header || options_.no_header ||
+        !names().empty()) {
+      return;
+    }
+    const InspectedRows rows(dataset_);
+    if (!begins_with_years(rows, dataset_.features())) return;
+    warnings_.push_back(fmt::format(
+        "{}: the first row, {}, {}{}, looks like a header of years, but is taken as a sample; "
+        "--header takes it as names, --no-header says that it is a sample",
+        options_.file, rows.at(0, 0), rows.at(0, 1), dataset_.features() > 2 ? ", ..." : ""));
+  }
 
   void check_columns() {
     const InspectedRows rows(dataset_);
@@ -268,13 +309,13 @@ class Guards {
 
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized) {
-  std::vector<std::string> warnings;
+  Guards guards(dataset, options);
+  guards.check_header();
   if (dataset.samples() >= kMinSamples) {
-    Guards guards(dataset, options);
     if (options.columns.empty()) guards.check_columns();
     if (!standardized) guards.check_scales();
-    warnings = guards.take();
   }
+  std::vector<std::string> warnings = guards.take();
   const auto losses = rounding_losses(dataset.rounding, dataset.statistics());
   for (std::string& warning : rounding_warnings(losses, dataset.feature_names, options)) {
     warnings.push_back(std::move(warning));

@@ -14,6 +14,8 @@ namespace lloyd::apps {
 
 /// One sentence for each suspicious column of data that was read with `options`, with the option
 /// that helps:
+/// - text without --header and --no-header whose first row was taken as a sample, but is a sequence
+///   of years such as 2021, 2022, 2023, while no other row has only years;
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct
 ///   (not required if rounding to float32 changed some), and they either ascend or descend, or have
@@ -22,9 +24,10 @@ namespace lloyd::apps {
 ///   of at most 20 that begins at -1, 0 or 1;
 /// - standard deviations that differ by a factor of 100 or more, unless `standardized`;
 /// - those of rounding_warnings().
-/// The first three are left out if --columns chose the columns. Values are inspected in the first
-/// 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only inspected for
-/// rounding. Reads these rows if the data set is not in memory, and throws what reading throws.
+/// Those about single columns are left out if --columns chose the columns. Values are inspected in
+/// the first 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only
+/// inspected for years and rounding. Reads these rows if the data set is not in memory, and throws
+/// what reading throws.
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized);
 

@@ -39,6 +39,10 @@ GUARDS = [
      "'account' looks like an identifier", "--drop-columns account leaves it out", ["--drop-columns", "account"]),
     ("neighbours that float32 makes equal", table("x,nr,y", X, [10**9 + 20 * i + i // 15 * 10**6 for i in range(30)], Y),
      "'nr' looks like an identifier", "--drop-columns nr leaves it out", ["--drop-columns", "nr"]),
+    ("a header of years", table("2021,2022", X, Y), "the first row, 2021, 2022, looks like a header of years",
+     "--header takes it as names, --no-header says that it is a sample", ["--header"]),
+    ("a header of decades", table("1990,2000,2010", X, X, Y), "the first row, 1990, 2000, ..., looks like a header",
+     "--header takes it as names, --no-header says that it is a sample", ["--no-header"]),
     ("different scales", table("x,y", X, [4096 * y for y in Y]), "the standard deviation of 'x' is 8.3",
      "--standardize gives every feature the standard deviation 1", ["--standardize"]),
 ]
@@ -130,6 +134,8 @@ class Guards(TestCase):
     def test_ordinary_data_is_not_warned_of(self):
         for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),
                            ("ratings", table("a,b,c", *[[(p * i) % 5 for i in range(30)] for p in (1, 2, 3)])),
+                           ("years", table("2021,2022", [1990 + 3 * (i % 7) for i in UNORDERED], [2015 + i % 6 for i in UNORDERED])),
+                           ("other integers", table("2101,2102", X, Y)), ("unequal steps", table("1990,1995,2010", X, X, Y)),
                            ("few rows", "0,1\n1,3\n2,5\n")):
             with self.subTest(name):
                 self.assertEqual(self.warnings(self.write("x.csv", text)), [])
