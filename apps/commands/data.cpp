@@ -77,13 +77,6 @@ int make_blobs_file(BlobsOptions options) {
   return kDone;
 }
 
-void warn_of_rounding(std::span<const RoundingLoss> losses,
-                      const std::vector<std::string>& feature_names, const DataOptions& options) {
-  for (const std::string& warning : rounding_warnings(losses, feature_names, options)) {
-    note("lloyd: warning: {}\n", warning);
-  }
-}
-
 int convert(DataOptions data, const std::string& output) {
   data.take_standard_input();
   FileOptions input = data.file_options();

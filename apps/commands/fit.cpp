@@ -189,10 +189,8 @@ void print_report(const FitCommandOptions& options, const Report& report, Delive
 
 // Prints warnings, and appends them to `all`.
 void warn(const std::vector<std::string>& texts, std::vector<std::string>& all) {
-  for (const std::string& text : texts) {
-    note("lloyd: warning: {}\n", text);
-    all.push_back(text);
-  }
+  note_warnings(texts);
+  all.insert(all.end(), texts.begin(), texts.end());
 }
 
 ExitStatus deliver(const FitCommandOptions& options, FitReport report) {

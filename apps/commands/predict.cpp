@@ -83,10 +83,7 @@ int predict(const Context& context, PredictOptions options) {
   }
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
-  for (const std::string& warning :
-       rounding_warnings(file.rounding_losses(), file.feature_names(), options.data)) {
-    note("lloyd: warning: {}\n", warning);
-  }
+  warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
   if (model.standardization) file.standardize(*model.standardization);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();

@@ -145,8 +145,13 @@ std::vector<std::string> BoundedFile::feature_names() const {
 }
 
 std::vector<RoundingLoss> BoundedFile::rounding_losses() const {
-  if (!text_) return {};
-  return lloyd::rounding_losses(text_->rounding, text_->statistics());
+  if (text_) return lloyd::rounding_losses(text_->rounding, text_->statistics());
+  if (source_->rounding().empty()) return {};
+  const StatisticsBlocks blocks = plan_statistics(*source_);
+  check_reading_memory(name(), blocks.bytes, memory_.limit);
+  const std::shared_ptr<const RowSource> borrowed(std::shared_ptr<void>(), source_.get());
+  const Dataset described(borrowed, blocks.rows, [](std::int64_t) { return interrupted(); });
+  return lloyd::rounding_losses(described.rounding, described.statistics());
 }
 
 BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& options,
@@ -186,6 +191,7 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
     if (whole.samples() != shape.samples || whole.features() != shape.features) {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }
+    whole.rounding = source_->rounding();
     return {std::move(whole), 0, limit - planned.bytes};
   }
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,

@@ -66,7 +66,8 @@ class BoundedFile {
   std::int64_t features() const { return text_ ? text_->features() : source_->features(); }
   /// Empty if the columns have no names.
   std::vector<std::string> feature_names() const;
-  /// Features of text that rounding to float32 distorts; none after standardize().
+  /// Features that rounding distorts (text to float32, 64-bit integers to float64); none after
+  /// standardize(). Integers that are rounded take a pass over the file. Throws as hold() does.
   std::vector<RoundingLoss> rounding_losses() const;
 
   /// Standardizes the samples by their own statistics, and returns the map. Files other than text

@@ -16,6 +16,9 @@
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "output/output.hpp"
+#include "text/names.hpp"
+
 namespace lloyd::apps {
 namespace {
 
@@ -119,6 +122,33 @@ bool may_be_classes(const FeatureStatistics& feature) {
          feature.maximum - feature.minimum < kMaxClasses;
 }
 
+bool is_year(double value) {
+  return value >= 1900 && value <= 2100 && value == std::floor(value);
+}
+
+// True if the first row is an ascending sequence of years with equal steps (with two columns: of
+// one year), and no other row has only years.
+bool begins_with_years(const InspectedRows& rows, std::int64_t features) {
+  constexpr std::int64_t kMinRows = 3;
+  if (rows.rows() < kMinRows || features < 2) return false;
+  const auto has_years = [&](std::int64_t row) {
+    for (std::int64_t j = 0; j < features; ++j) {
+      if (!is_year(rows.at(row, j))) return false;
+    }
+    return true;
+  };
+  if (!has_years(0)) return false;
+  const double step = rows.at(0, 1) - rows.at(0, 0);
+  if (step < 1 || (features == 2 && step != 1)) return false;
+  for (std::int64_t j = 2; j < features; ++j) {
+    if (rows.at(0, j) - rows.at(0, j - 1) != step) return false;
+  }
+  for (std::int64_t i = 1; i < rows.rows(); ++i) {
+    if (has_years(i)) return false;
+  }
+  return true;
+}
+
 // "'height'", or "column 3" without a name.
 std::string column_text(const std::vector<std::string>& names, const DataOptions& options,
                         std::int64_t feature) {
@@ -171,14 +201,19 @@ std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t fe
   return std::nullopt;
 }
 
-// `loss` of the feature that the sentence calls `feature`; `advice`: how to read it as float64.
+// `float64_advice`: how text is read as float64.
 std::string rounding_warning(const std::string& file, const std::string& feature,
-                             const RoundingLoss& loss, const std::string& advice) {
+                             const RoundingLoss& loss, const std::string& float64_advice) {
   const std::string effect =
       loss.deviation == 0 ? "which makes them equal"
                           : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
-  return fmt::format("{}: rounding to float32 changes the values of {} by up to {:.3g}, {}; {}",
-                     file, feature, loss.error, effect, advice);
+  const std::string advice =
+      loss.dtype == DType::float32
+          ? float64_advice
+          : "float64 holds integers up to 2^53, so subtract a constant from them, such as their "
+            "minimum, before the file is written";
+  return fmt::format("{}: rounding to {} changes the values of {} by up to {:.3g}, {}; {}", file,
+                     to_string(loss.dtype), feature, loss.error, effect, advice);
 }
 
 class Guards {
@@ -189,6 +224,22 @@ class Guards {
         remedy_(remedy),
         features_(dataset.statistics()),
         flagged_(features_.size()) {}
+
+  // Names that are numbers make a header look like a sample.
+  void check_header() {
+    if (find_format(options_.file) != FileFormat::csv || options_.header || options_.no_header ||
+        !names().empty()) {
+      return;
+    }
+    const InspectedRows rows(dataset_);
+    if (!begins_with_years(rows, dataset_.features())) return;
+    warnings_.push_back(fmt::format(
+        "{}: the first row, {}, {}{}, looks like a header of years, but is taken as a sample; "
+        "{} takes it as names, {} says that it is a sample",
+        options_.file, rows.at(0, 0), rows.at(0, 1), dataset_.features() > 2 ? ", ..." : "",
+        remedy_ == Remedy::key ? "'dataset.header: true'" : "--header",
+        remedy_ == Remedy::key ? "'dataset.header: false'" : "--no-header"));
+  }
 
   void check_columns() {
     const InspectedRows rows(dataset_);
@@ -202,9 +253,9 @@ class Guards {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
       } else if (looks_like_identifier(rows, j)) {
-        flag(j, fmt::format("{} looks like an identifier: {}", name(j),
-                            is_rounded(j) ? "its integers have more digits than float32 keeps"
-                                          : "its integers are all distinct"));
+        flag(j, fmt::format(
+                    "{} looks like an identifier: {}", name(j),
+                    is_rounded(j) ? rounded_integers_text(j) : "its integers are all distinct"));
       }
     }
     check_classes();
@@ -261,6 +312,11 @@ class Guards {
   bool is_rounded(std::int64_t feature) const {
     return !dataset_.rounding.empty() &&
            dataset_.rounding[static_cast<std::size_t>(feature)].error > 0;
+  }
+
+  std::string rounded_integers_text(std::int64_t feature) const {
+    return fmt::format("its integers have more digits than {} keeps",
+                       to_string(dataset_.rounding[static_cast<std::size_t>(feature)].dtype));
   }
 
   bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {
@@ -332,14 +388,14 @@ class Guards {
 
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized, Remedy remedy) {
-  std::vector<std::string> warnings;
+  Guards guards(dataset, options, remedy);
+  guards.check_header();
   if (dataset.samples() >= kMinSamples) {
-    Guards guards(dataset, options, remedy);
     if (options.columns.empty()) guards.check_columns();
     guards.check_sentinels();
     if (!standardized) guards.check_scales();
-    warnings = guards.take();
   }
+  std::vector<std::string> warnings = guards.take();
   const auto losses = rounding_losses(dataset.rounding, dataset.statistics());
   for (std::string& warning : rounding_warnings(losses, dataset.feature_names, options, remedy)) {
     warnings.push_back(std::move(warning));
@@ -359,6 +415,11 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
         options.file, column_text(feature_names, options, loss.feature), loss, advice));
   }
   return warnings;
+}
+
+void warn_of_rounding(std::span<const RoundingLoss> losses,
+                      const std::vector<std::string>& feature_names, const DataOptions& options) {
+  note_warnings(rounding_warnings(losses, feature_names, options));
 }
 
 }  // namespace lloyd::apps

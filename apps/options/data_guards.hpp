@@ -16,6 +16,8 @@ namespace lloyd::apps {
 enum class Remedy { option, key };
 
 /// One sentence for each suspicious column of data that was read with `options`, with the remedy:
+/// - text without --header and --no-header whose first row was taken as a sample, but is a sequence
+///   of years such as 2021, 2022, 2023, while no other row has only years;
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct
 ///   (not required if rounding to float32 changed some), and they either ascend or descend, or have
@@ -27,17 +29,22 @@ enum class Remedy { option, key };
 ///   values than these are from one another;
 /// - standard deviations that differ by a factor of 100 or more, unless `standardized`;
 /// - those of rounding_warnings().
-/// The first three are left out if --columns chose the columns. Values are inspected in the first
-/// 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only inspected for
-/// rounding. Reads these rows if the data set is not in memory, and throws what reading throws.
+/// Those about single columns are left out if --columns chose the columns. Values are inspected in
+/// the first 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only
+/// inspected for years and rounding. Reads these rows if the data set is not in memory, and throws
+/// what reading throws.
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized, Remedy remedy = Remedy::option);
 
-/// One sentence for each feature that rounding to float32 distorts; `losses` and `feature_names`
-/// (d entries or none) are those of text that was read with `options`.
+/// One sentence for each feature that rounding distorts, with what helps; `losses` and
+/// `feature_names` (d entries or none) are those of a file that was read with `options`.
 std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            const std::vector<std::string>& feature_names,
                                            const DataOptions& options,
                                            Remedy remedy = Remedy::option);
+
+/// Prints a line on standard error for each of the rounding_warnings().
+void warn_of_rounding(std::span<const RoundingLoss> losses,
+                      const std::vector<std::string>& feature_names, const DataOptions& options);
 
 }  // namespace lloyd::apps

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,11 @@ void note(fmt::format_string<Args...> text, Args&&... args) {
   } catch (const std::bad_alloc&) {
     write_message("lloyd: out of memory: there is none for a message\n");
   }
+}
+
+/// Prints each as a line that begins with "lloyd: warning: ".
+inline void note_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) note("lloyd: warning: {}\n", warning);
 }
 
 /// Like note(), but to result_descriptor(). Throws if it cannot be written.

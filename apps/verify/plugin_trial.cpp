@@ -1,5 +1,6 @@
 #include "verify/plugin_trial.hpp"
 
+#include <cstdio>
 #include <new>
 #include <utility>
 
@@ -39,17 +40,39 @@ std::shared_ptr<const LoadedBackend> load_and_check(const std::filesystem::path&
   }
   const std::string text = caught.end();
   if (text.empty()) return backend;
-  throw Error(
-      fmt::format("the plugin prints to standard output when it is loaded: '{}'", printable(text)));
+  throw Error(fmt::format("the plugin prints to standard output when it is loaded: '{}'",
+                          printable(conformance::beginning(text))));
 }
 
+// Captures what the backend prints to standard output, and passes it on to standard error.
+class PrintedText {
+ public:
+  // A sentence about what was printed since the last call; empty if nothing was.
+  std::string failure() {
+    const std::string text = caught_.take();
+    if (text.empty()) return {};
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return fmt::format("the backend prints to standard output: '{}'",
+                       printable(conformance::beginning(text)));
+  }
+
+ private:
+  conformance::CaughtOutput caught_;
+};
+
 void report_cases(const LoadedBackend& backend, const std::string& glob, std::size_t first,
-                  const ChildProcess::Reporter& report) {
+                  PrintedText& printed, const ChildProcess::Reporter& report) {
   const conformance::Suite suite(backend, glob);
   report(line_of({{"plan", to_json(suite.plan())}}));
   if (!backend.available()) return;
   for (std::size_t index = first; index < suite.plan().cases.size(); ++index) {
-    report(line_of(to_json(suite.run(index))));
+    conformance::Result result = suite.run(index);
+    std::string failure = printed.failure();
+    if (!failure.empty() && result.outcome != conformance::Outcome::failed) {
+      result.outcome = conformance::Outcome::failed;
+      result.message = std::move(failure);
+    }
+    report(line_of(to_json(result)));
   }
 }
 
@@ -57,12 +80,16 @@ void report_cases(const LoadedBackend& backend, const std::string& glob, std::si
 constexpr std::string_view kReleased = R"({"released":true})";
 
 // Body of the child. Reports one line with the plan, or with the error instead, one line for each
-// result, and kReleased.
+// result, and kReleased or an error.
 int run_cases(const std::filesystem::path& file, const std::string& glob, std::size_t first,
               const ChildProcess::Reporter& report) {
   try {
-    report_cases(*load_and_check(file), glob, first, report);
-    report(kReleased);
+    std::shared_ptr<const LoadedBackend> backend = load_and_check(file);
+    PrintedText printed;
+    report_cases(*backend, glob, first, printed, report);
+    backend.reset();
+    const std::string failure = printed.failure();
+    report(failure.empty() ? std::string(kReleased) : line_of({{"failed", failure}}));
   } catch (const InputError& refusal) {
     report(line_of({{"refused", refusal.what()}}));
   } catch (const std::bad_alloc&) {
@@ -180,6 +207,13 @@ std::string PluginTrial::finish() {
   if (released) event = wait();
   if (event == Event::stopped) return {};
   if (released && event == Event::ended && child_->end().clean()) return {};
+  if (!released && event == Event::line) {
+    const Json answer = Json::parse(child_->line(), nullptr, false);
+    if (answer.contains("failed") && answer["failed"].is_string()) {
+      const auto child = std::move(child_);
+      return "when the backend was released: " + answer["failed"].get<std::string>();
+    }
+  }
   const std::string failure = lost(event);
   return released ? failure : "when the backend was released: " + failure;
 }

@@ -55,10 +55,10 @@ void warn_of_columns(const Dataset& dataset, const DatasetSetting& setting) {
     if (column.find(',') == std::string::npos) options.drop_columns.push_back(column);
   }
   options.label_column = setting.csv.label_column;
-  for (const std::string& warning :
-       apps::data_warnings(dataset, options, setting.standardize, apps::Remedy::key)) {
-    apps::note("lloyd: warning: {}\n", warning);
-  }
+  options.header = setting.csv.header == true;
+  options.no_header = setting.csv.header == false;
+  apps::note_warnings(
+      apps::data_warnings(dataset, options, setting.standardize, apps::Remedy::key));
 }
 
 DatasetFacts facts_of(const Dataset& dataset) {

@@ -127,7 +127,7 @@ class Dataset {
   /// was left out, or if they were not counted.
   std::vector<std::int64_t> missing_counts;
   /// How rounding changed each feature (d entries); empty unless the numbers of a text file were
-  /// rounded to float32. See rounding_losses().
+  /// rounded to float32, or 64-bit integers to float64. See rounding_losses().
   std::vector<FeatureRounding> rounding;
 
  private:

@@ -1,4 +1,5 @@
-// Finds features whose differences are lost by rounding the numbers of a text file to float32.
+// Finds features whose differences are lost by rounding: the numbers of a text file to float32, or
+// 64-bit integers to float64.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +8,26 @@
 #include <vector>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/abi/types.hpp>
 
 namespace lloyd {
 
-/// How rounding changed one feature in the first rows of a text file, in the feature's units.
+/// How rounding changed one feature in the first rows of a file, in the feature's units.
 struct FeatureRounding {
   double error = 0;  ///< largest absolute change of a value
   /// Smallest value before rounding.
   double minimum = std::numeric_limits<double>::infinity();
   /// Largest value before rounding.
   double maximum = -std::numeric_limits<double>::infinity();
+  DType dtype = DType::float32;  ///< the type that values were rounded to
 };
 
 /// A feature that rounding distorts.
 struct RoundingLoss {
-  std::int64_t feature = 0;  ///< its number, from 0
-  double error = 0;          ///< largest absolute change of a value, in the feature's units
-  double deviation = 0;      ///< standard deviation of the rounded values
+  std::int64_t feature = 0;      ///< its number, from 0
+  double error = 0;              ///< largest absolute change of a value, in the feature's units
+  double deviation = 0;          ///< standard deviation of the rounded values
+  DType dtype = DType::float32;  ///< the type that values were rounded to
 };
 
 /// The features that rounding changes by more than a thousandth of their standard deviation, except

@@ -155,17 +155,24 @@ CopiedRows copy_source(const RowSource& source, RowWriter& writer, const CopyOpt
   std::vector<From> values;
   std::vector<To> converted;
   VanishedColumns vanished(sizeof(To) < sizeof(From) ? d : 0);
+  const std::vector<FeatureRounding> rounding = source.rounding();
+  StatisticsPass statistics(source.name(), n, d, source.dtype());
   for (std::int64_t begin = 0; begin < n; begin += most) {
     const RowRange rows{begin, std::min(begin + most, n)};
     values.resize(static_cast<std::size_t>(rows.size() * d));
     read_rows(source, rows, values.data(), std::max<std::int64_t>(1, options.threads));
     convert(source.name(), begin, d, values, converted, vanished);
+    if (!rounding.empty()) statistics.add(values.data(), d, rows.size());
     writer.write(converted.data(), rows.size());
     tell(options, rows.end, static_cast<double>(rows.end) / static_cast<double>(n));
   }
   vanished.check(source.name());
   writer.commit();
-  return {n, d};
+  CopiedRows copied{n, d};
+  if (!rounding.empty()) {
+    copied.rounding_losses = rounding_losses(rounding, statistics.statistics());
+  }
+  return copied;
 }
 
 template <class T>

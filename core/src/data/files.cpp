@@ -20,6 +20,7 @@
 #include "data/fvecs/fvecs_rows.hpp"
 #include "data/hdf5/hdf5_files.hpp"
 #include "data/npy/npy_rows.hpp"
+#include "data/rows/read_all.hpp"
 #include "data/rows/row_writers.hpp"
 #include "data/rows/write_all.hpp"
 
@@ -46,7 +47,7 @@ std::unique_ptr<RowSource> open_npy_rows(const std::filesystem::path& file, cons
 }
 
 Dataset read_npz_file(const std::filesystem::path& file, const FileOptions& options) {
-  return Dataset(file.filename().string(), read_npz(file, options.array_name));
+  return read_whole(*open_npz_rows(file, options.array_name));
 }
 
 std::unique_ptr<RowSource> open_npz_file(const std::filesystem::path& file,
@@ -63,7 +64,7 @@ std::unique_ptr<RowSource> open_fvecs_rows(const std::filesystem::path& file, co
 }
 
 Dataset read_hdf5_file(const std::filesystem::path& file, const FileOptions& options) {
-  return Dataset(file.filename().string(), read_hdf5(file, options.array_name));
+  return read_whole(*open_hdf5_rows(file, options.array_name));
 }
 
 std::unique_ptr<RowSource> open_hdf5_file(const std::filesystem::path& file,

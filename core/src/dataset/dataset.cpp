@@ -120,6 +120,7 @@ Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_row
       pass.add(data, matrix_.columns, rows.size());
     });
   });
+  rounding = source_->rounding();
 }
 
 void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import struct
 import sys
 import unittest
 
@@ -39,6 +40,10 @@ GUARDS = [
      "'account' looks like an identifier", "--drop-columns account leaves it out", ["--drop-columns", "account"]),
     ("neighbours that float32 makes equal", table("x,nr,y", X, [10**9 + 20 * i + i // 15 * 10**6 for i in range(30)], Y),
      "'nr' looks like an identifier", "--drop-columns nr leaves it out", ["--drop-columns", "nr"]),
+    ("a header of years", table("2021,2022", X, Y), "the first row, 2021, 2022, looks like a header of years",
+     "--header takes it as names, --no-header says that it is a sample", ["--header"]),
+    ("a header of decades", table("1990,2000,2010", X, X, Y), "the first row, 1990, 2000, ..., looks like a header",
+     "--header takes it as names, --no-header says that it is a sample", ["--no-header"]),
     ("different scales", table("x,y", X, [4096 * y for y in Y]), "the standard deviation of 'x' is 8.3",
      "--standardize gives every feature the standard deviation 1", ["--standardize"]),
 ]
@@ -149,9 +154,44 @@ class Guards(TestCase):
         run("data", "convert", self.write("x.csv", GUARDS[0][1]), array)
         self.assertTrue(warnings(array)[0].endswith("'lloyd data convert --drop-columns 0' leaves it out"))
 
+    def test_integers_that_float64_distorts_are_named(self):
+        first = 2**60 + 1
+        file = self.folder / "i.npy"
+        header = "{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }".ljust(117) + "\n"
+        values = (first, 1, first + 300, 2, first + 700, 4)
+        file.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<6q", *values))
+        sentence = (f"{file}: rounding to float64 changes the values of column 0 by up to 67, while its standard "
+                    "deviation is 319; float64 holds integers up to 2^53, so subtract a constant from them, such as their "
+                    "minimum, before the file is written")
+        model = self.folder / "m.json"
+        run("fit", file, "-k", "2", "--model", model)
+        scaled = self.folder / "scaled.json"
+        commands = [("fit", file, "-k", "2", "--standardize", "--model", scaled), ("fit", file, "-k", "2"),
+                    ("fit", file, "-k", "2", "--memory-limit", "100MB"), ("predict", model, file),
+                    ("predict", scaled, file), ("data", "info", file),
+                    ("data", "convert", file, self.folder / "x.csv")]
+        for command in commands:
+            with self.subTest(command):
+                found = [line for line in run(*command).stderr.splitlines() if "rounding" in line]
+                self.assertEqual(found, ["lloyd: warning: " + sentence])
+        for command in (("fit", file, "-k", "2"), ("data", "info", file)):
+            self.assertNotIn("rounding", run(*command, "--columns", "1").stderr)
+        experiment = self.write("e.yaml", f"""
+            experiment: times
+            dataset: {{file: {file}}}
+            clusters: 2
+            repeats: 1
+            backends: [sequential]
+            output: {self.folder}/o
+        """)
+        done = run("run", experiment)
+        self.assertEqual(done.stderr.count("rounding to float64 changes the values of column 0 by up to 67"), 1, done.stderr)
+
     def test_ordinary_data_is_not_warned_of(self):
         for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),
                            ("ratings", table("a,b,c", *[[(p * i) % 5 for i in range(30)] for p in (1, 2, 3)])),
+                           ("years", table("2021,2022", [1990 + 3 * (i % 7) for i in UNORDERED], [2015 + i % 6 for i in UNORDERED])),
+                           ("other integers", table("2101,2102", X, Y)), ("unequal steps", table("1990,1995,2010", X, X, Y)),
                            ("few rows", "0,1\n1,3\n2,5\n")):
             with self.subTest(name):
                 self.assertEqual(self.warnings(self.write("x.csv", text)), [])

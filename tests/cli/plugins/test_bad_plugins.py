@@ -86,6 +86,8 @@ FAILED = [
      None),
     ("prints", "environment/standard-output", "environment/standard-output/float32",
      "the backend prints to standard output: '{\"iterations\": NaN'", None),
+    ("prints-once", "*labels*", "stop/labels/float32",
+     "the backend prints to standard output: 'tuned for this machine", None),
     ("garbled-notes", "notes/text", "notes/text/float32",
      r"after fit\(\): byte 7 of the notes is 0x0a, a control character", None),
     ("failing-eviction", "device-cache/evict", "device-cache/evict/float32",

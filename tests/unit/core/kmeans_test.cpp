@@ -1,10 +1,14 @@
 // kmeans(): one call from samples to a model that predicts, with the plugins beside this program.
 #include <array>
 #include <cfenv>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include <gtest/gtest.h>
 
@@ -74,10 +78,12 @@ struct EveryResult {
   bool operator==(const EveryResult&) const = default;
 };
 
-EveryResult every_result() {
+Matrix nine_blobs() {
+  return make_blobs({.samples = 700, .features = 5, .centers = 9, .seed = 3}).matrix();
+}
+
+EveryResult every_result(const Matrix& samples) {
   EveryResult all;
-  const BlobsSpec blobs{.samples = 700, .features = 5, .centers = 9, .seed = 3};
-  const Matrix samples = make_blobs(blobs).matrix();
   for (const SeedingMethod method :
        {SeedingMethod::kmeans_plus_plus, SeedingMethod::kmeans_parallel, SeedingMethod::random}) {
     for (const double tolerance : {0.0, 0.01}) {
@@ -109,17 +115,82 @@ EveryResult every_result() {
   return all;
 }
 
-// A program that is linked with -ffast-math flushes subnormals, and its threads inherit that.
 TEST(KMeans, DoesNotDependOnTheModesOfTheCaller) {
-  const EveryResult expected = every_result();
+  const Matrix samples = nine_blobs();
+  const EveryResult expected = every_result(samples);
   for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     std::fesetround(rounding);
-    const EveryResult found = every_result();
+    const EveryResult found = every_result(samples);
     const int after = std::fegetround();
     std::fesetround(FE_TONEAREST);
     EXPECT_EQ(after, rounding);
     EXPECT_EQ(found, expected) << rounding;
   }
+}
+
+// Flush-to-zero and denormals-are-zero for its lifetime, where the processor is known.
+class FlushedSubnormals {
+ public:
+#if defined(__x86_64__)
+  static constexpr bool kKnown = true;
+  FlushedSubnormals() : saved_(_mm_getcsr()) {
+    _mm_setcsr(static_cast<unsigned>(saved_) | kFlags);
+  }
+  ~FlushedSubnormals() {
+    _mm_setcsr(static_cast<unsigned>(saved_));
+  }
+  bool hold() const {
+    return (_mm_getcsr() & kFlags) == kFlags;
+  }
+
+ private:
+  static constexpr unsigned kFlags = 0x8040;
+#elif defined(__aarch64__)
+  static constexpr bool kKnown = true;
+  FlushedSubnormals() : saved_(__builtin_aarch64_get_fpcr64()) {
+    __builtin_aarch64_set_fpcr64(saved_ | kFlags);
+  }
+  ~FlushedSubnormals() {
+    __builtin_aarch64_set_fpcr64(saved_);
+  }
+  bool hold() const {
+    return (__builtin_aarch64_get_fpcr64() & kFlags) == kFlags;
+  }
+
+ private:
+  static constexpr std::uint64_t kFlags = std::uint64_t{1} << 24;
+#else
+  static constexpr bool kKnown = false;
+  bool hold() const {
+    return false;
+  }
+
+ private:
+#endif
+  std::uint64_t saved_ = 0;
+};
+
+// A program that is linked with -ffast-math flushes subnormals, and its threads inherit that.
+TEST(KMeans, DoesNotFlushSubnormalsIfTheCallerDoes) {
+  if (!FlushedSubnormals::kKnown) GTEST_SKIP() << "the processor's modes are not known";
+  const Matrix blobs = nine_blobs();
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < blobs.rows; ++i) {
+    for (std::int64_t j = 0; j < blobs.columns; ++j) {
+      values.push_back(std::ldexp(static_cast<float>(std::round(blobs.at(i, j) * 1000)), -149));
+    }
+  }
+  const Matrix samples = Matrix::from_values(values, blobs.rows, blobs.columns);
+  const EveryResult expected = every_result(samples);
+  EveryResult found;
+  bool held = false;
+  {
+    const FlushedSubnormals modes;
+    found = every_result(samples);
+    held = modes.hold();
+  }
+  EXPECT_TRUE(held);
+  EXPECT_EQ(found, expected);
 }
 
 // Saving such a fit would replace a good model by one that cannot be read.

@@ -29,7 +29,7 @@ struct LoggingStep : RowStep<LoggingStep, double> {
     calls += 'p';
   }
   std::int32_t label(const double* x) const {
-    return nearest_centroid(x, centroids, clusters, dataset.features).label;
+    return nearest_centroid(x, centroids, clusters, dataset.features).label + label_offset;
   }
   std::int64_t assign(RowRange block, std::int32_t* labels) {
     EXPECT_FALSE(reports);
@@ -51,6 +51,7 @@ struct LoggingStep : RowStep<LoggingStep, double> {
   std::string calls;
   bool reports = false;
   bool throws = false;
+  std::int32_t label_offset = 0;
 };
 static_assert(Step<LoggingStep> && ReportsLabelChanges<LoggingStep>);
 
@@ -118,6 +119,49 @@ TEST_F(StepCalls, OfOtherRequestsAreOnePass) {
   PartialResult sums;
   loop.partial(part, nullptr, sums);
   EXPECT_EQ(step.calls, "pa");
+}
+
+template <class Call>
+StatusCode code_of(const Call& call) {
+  try {
+    call();
+    return StatusCode::ok;
+  } catch (const StatusError& error) {
+    return error.status().code;
+  }
+}
+
+// As an index, such a label would corrupt memory.
+TEST_F(StepCalls, ReturnNoLabelOutsideOfTheClusters) {
+  LabelRequest request;
+  request.centroids = start.data();
+  request.clusters = 2;
+  PartialRequest part;
+  part.centroids = start.data();
+  part.clusters = 2;
+  part.rows = {1, 4};
+  for (const std::int32_t offset : {0, 2, -3}) {
+    step.label_offset = offset;
+    const StatusCode expected = offset == 0 ? StatusCode::ok : StatusCode::internal;
+    for (const std::int32_t profile : {0, 1}) {
+      spec.profile = profile;
+      FitResult result;
+      EXPECT_EQ(code_of([&] { loop.fit(spec, nullptr, result); }), expected) << offset;
+    }
+    LabelResult labels;
+    EXPECT_EQ(code_of([&] { loop.label(request, nullptr, labels); }), expected) << offset;
+    PartialResult sums;
+    EXPECT_EQ(code_of([&] { loop.partial(part, nullptr, sums); }), expected) << offset;
+    std::int64_t counts[2] = {};
+    PassRequest pass;
+    pass.centroids = start.data();
+    pass.counts = counts;
+    PassResult passed;
+    PassOptions options;
+    options.clusters = 2;
+    loop.begin_passes(options);
+    EXPECT_EQ(code_of([&] { loop.pass(pass, nullptr, passed); }), expected) << offset;
+  }
 }
 
 }  // namespace

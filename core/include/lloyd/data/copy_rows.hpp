@@ -29,7 +29,8 @@ struct CopiedRows {
   std::int64_t samples = 0;   ///< n
   std::int64_t features = 0;  ///< d
   std::int64_t dropped = 0;   ///< rows of text that were left out, see CsvOptions::drop_missing
-  /// Features of a text file that rounding to float32 distorts; none for other files.
+  /// Features of a text file that rounding to float32 distorts, or of 64-bit integers that rounding
+  /// to float64 distorts.
   std::vector<RoundingLoss> rounding_losses = {};
   std::vector<std::string> feature_names = {};  ///< of a text file; may be empty
   bool has_classes = false;                     ///< the text file has a column of classes

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/rounding.hpp>
 
 namespace lloyd {
 
@@ -29,6 +31,9 @@ class RowSource {
   /// The path of the source file if its status-change time (ctime) has changed since it was opened,
   /// so that the rows must be compared again; otherwise empty.
   virtual std::string touched_file() const { return {}; }
+  /// How float64 rounds the 64-bit integers in the first rows of a file: d entries, or none if
+  /// these values are exact. Throws what read() throws.
+  virtual std::vector<FeatureRounding> rounding() const { return {}; }
 };
 
 /// The rows of a matrix in memory, without a copy.

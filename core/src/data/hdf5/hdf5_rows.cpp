@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "data/hdf5/hdf5_find.hpp"
 #include "data/hdf5/hdf5_library.hpp"
 #include "data/io/input_file.hpp"
+#include "data/rows/integer_rounding.hpp"
 #include "data/rows/read_all.hpp"
 
 namespace lloyd {
@@ -186,14 +188,41 @@ class Hdf5Rows : public RowSource {
     if (rows.size() == 0) return;
     const Hdf5Lock lock;
     const LibraryUse reading(FileUse::reading, shown_path_.c_str());
+    read_as(table_.dtype == DType::float32 ? hdf5().native_float() : hdf5().native_double(), rows,
+            values);
+  }
+
+  std::int64_t reading_bytes() const override { return unpacking_bytes_; }
+  std::string touched_file() const override { return input_.touched_path(); }
+  std::vector<FeatureRounding> rounding() const override {
+    const Hdf5Lock lock;
+    const LibraryUse reading(FileUse::reading, shown_path_.c_str());
+    const Hdf5Handle type(hdf5().H5Dget_type(table_.dataset.id()), hdf5().H5Tclose);
+    if (hdf5().H5Tget_class(type.id()) != H5T_INTEGER || hdf5().H5Tget_size(type.id()) != 8) {
+      return {};
+    }
+    return hdf5().H5Tget_sign(type.id()) == H5T_SGN_NONE
+               ? rounding_of<std::uint64_t>(hdf5().native_uint64())
+               : rounding_of<std::int64_t>(hdf5().native_int64());
+  }
+
+ private:
+  template <class Stored>
+  std::vector<FeatureRounding> rounding_of(hid_t type) const {
+    const std::int64_t rows = rounding_rows(table_.rows, table_.columns);
+    std::vector<Stored> values(static_cast<std::size_t>(rows * table_.columns));
+    read_as(type, {0, rows}, values.data());
+    return integer_rounding(values, table_.columns);
+  }
+
+  // Reads rows, at least one, as values of a type of the library, which is in use.
+  void read_as(hid_t type, RowRange rows, void* values) const {
     const hsize_t start[2] = {static_cast<hsize_t>(rows.begin), 0};
     const hsize_t count[2] = {static_cast<hsize_t>(rows.size()),
                               static_cast<hsize_t>(table_.columns)};
     const Hdf5Handle selection(hdf5().H5Scopy(table_.space.id()), hdf5().H5Sclose);
     const Hdf5Handle memory(hdf5().H5Screate_simple(table_.dimensions, count, nullptr),
                             hdf5().H5Sclose);
-    const hid_t type =
-        table_.dtype == DType::float32 ? hdf5().native_float() : hdf5().native_double();
     if (hdf5().H5Sselect_hyperslab(selection.id(), H5S_SELECT_SET, start, nullptr, count, nullptr) <
             0 ||
         hdf5().H5Dread(table_.dataset.id(), type, memory.id(), selection.id(), H5P_DEFAULT,
@@ -205,10 +234,6 @@ class Hdf5Rows : public RowSource {
     input_.check_unchanged();  // the library reads zeros beyond the end of a truncated file
   }
 
-  std::int64_t reading_bytes() const override { return unpacking_bytes_; }
-  std::string touched_file() const override { return input_.touched_path(); }
-
- private:
   std::string name_;
   std::string path_;
   std::string shown_path_;

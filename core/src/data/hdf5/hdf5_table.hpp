@@ -48,6 +48,7 @@
   ENTRY(H5Sselect_hyperslab)        \
   ENTRY(H5Tclose)                   \
   ENTRY(H5Tget_class)               \
+  ENTRY(H5Tget_sign)                \
   ENTRY(H5Tget_size)
 
 // Constants of the library whose macros read variables or call functions: type, member, value. The
@@ -59,6 +60,8 @@
   ENTRY(hid_t, dataset_creation_class, H5P_DATASET_CREATE) \
   ENTRY(hid_t, native_float, H5T_NATIVE_FLOAT)             \
   ENTRY(hid_t, native_double, H5T_NATIVE_DOUBLE)           \
+  ENTRY(hid_t, native_int64, H5T_NATIVE_INT64)             \
+  ENTRY(hid_t, native_uint64, H5T_NATIVE_UINT64)           \
   ENTRY(hid_t, little_endian_float, H5T_IEEE_F32LE)        \
   ENTRY(hid_t, little_endian_double, H5T_IEEE_F64LE)
 

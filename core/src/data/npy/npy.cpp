@@ -38,7 +38,9 @@ Matrix read_npy(const std::filesystem::path& file) {
 }
 
 Dataset read_npy_dataset(const std::filesystem::path& file) {
-  return Dataset(file.filename().string(), read_npy(file));
+  Dataset dataset(file.filename().string(), read_npy(file));
+  if (!dataset.matrix().file) dataset.rounding = NpyRows(file).rounding();
+  return dataset;
 }
 
 }  // namespace lloyd

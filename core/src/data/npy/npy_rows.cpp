@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/rows/integer_rounding.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -96,6 +98,20 @@ void NpyRows::read(RowRange rows, void* values) const {
     case NpyType::uint64:
       return read_values<std::uint64_t>(rows, doubles);
   }
+}
+
+std::vector<FeatureRounding> NpyRows::rounding() const {
+  if (header_.type == NpyType::int64) return rounding_of<std::int64_t>();
+  if (header_.type == NpyType::uint64) return rounding_of<std::uint64_t>();
+  return {};
+}
+
+template <class Stored>
+std::vector<FeatureRounding> NpyRows::rounding_of() const {
+  const std::int64_t rows = rounding_rows(header_.rows, header_.columns);
+  std::vector<Stored> values(static_cast<std::size_t>(rows * header_.columns));
+  read_values<Stored>({0, rows}, values.data());
+  return integer_rounding(values, header_.columns);
 }
 
 // Reads consecutive values of the file, in native byte order.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <lloyd/data/row_source.hpp>
 
@@ -28,12 +29,15 @@ class NpyRows : public RowSource {
   DType dtype() const override { return header_.dtype; }
   void read(RowRange rows, void* values) const override;
   std::string touched_file() const override { return file_->touched_path(); }
+  std::vector<FeatureRounding> rounding() const override;
 
  private:
   template <class Stored, class T>
   void read_values(RowRange rows, T* values) const;
   template <class Stored, class T>
   void read_columns(RowRange rows, T* values) const;
+  template <class Stored>
+  std::vector<FeatureRounding> rounding_of() const;
   template <class Stored>
   void read_stored(std::int64_t first_value, Stored* values, std::int64_t count) const;
 

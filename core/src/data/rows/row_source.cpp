@@ -67,4 +67,10 @@ Matrix read_all(const RowSource& source) {
                                           : read_values<double>(source);
 }
 
+Dataset read_whole(const RowSource& source) {
+  Dataset dataset(source.name(), read_all(source));
+  dataset.rounding = source.rounding();
+  return dataset;
+}
+
 }  // namespace lloyd

@@ -37,6 +37,7 @@ class RowView : public RowSource {
   DType dtype() const override { return source_->dtype(); }
   std::int64_t reading_bytes() const override { return source_->reading_bytes(); }
   std::string touched_file() const override { return source_->touched_file(); }
+  std::vector<FeatureRounding> rounding() const override { return source_->rounding(); }
 
  protected:
   const RowSource& source() const { return *source_; }
@@ -53,6 +54,15 @@ class SelectedColumns : public RowView {
   std::int64_t features() const override { return std::ssize(columns_); }
   std::int64_t reading_bytes() const override {
     return source().reading_bytes() + std::max(kTileBytes, row_bytes(source()));
+  }
+  std::vector<FeatureRounding> rounding() const override {
+    const std::vector<FeatureRounding> all = source().rounding();
+    std::vector<FeatureRounding> selected;
+    if (all.empty()) return selected;
+    for (const std::int64_t column : columns_) {
+      selected.push_back(all[static_cast<std::size_t>(column)]);
+    }
+    return selected;
   }
   void read(RowRange rows, void* values) const override {
     if (dtype() == DType::float32) {
@@ -163,6 +173,8 @@ class StandardizedRows : public RowView {
   StandardizedRows(std::shared_ptr<const RowSource> source, Standardization map)
       : RowView(std::move(source)), map_(std::move(map)) {}
 
+  // That of the source is in other units.
+  std::vector<FeatureRounding> rounding() const override { return {}; }
   void read(RowRange rows, void* values) const override {
     source().read(rows, values);
     if (dtype() == DType::float32) {

@@ -107,6 +107,33 @@ TEST_F(Hdf5, ReadsEveryRealType) {
   }
 }
 
+TEST_F(Hdf5, MeasuresHowFloat64RoundsIntegers) {
+  const std::int64_t large = (std::int64_t{1} << 60) + 1;
+  const std::int64_t signed_values[] = {-large, -large + 1, -large + 2};
+  const std::uint64_t unsigned_values[] = {~std::uint64_t{0}, ~std::uint64_t{0} - 1, 0};
+  const std::int64_t exact[] = {1, 2, 3};
+  const hsize_t size[] = {3};
+  const auto add_integers = [&](const char* name, hid_t stored, hid_t type, const void* values) {
+    const hid_t space = H5Screate_simple(1, size, nullptr);
+    const hid_t set = H5Dcreate2(file_, name, stored, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    ASSERT_GE(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+    H5Dclose(set);
+    H5Sclose(space);
+  };
+  add_integers("signed", H5T_STD_I64BE, H5T_NATIVE_INT64, signed_values);
+  add_integers("unsigned", H5T_STD_U64LE, H5T_NATIVE_UINT64, unsigned_values);
+  add_integers("exact", H5T_STD_I64LE, H5T_NATIVE_INT64, exact);
+  close();
+  const auto rounding = [&](const char* name) {
+    FileOptions options;
+    options.array_name = name;
+    return read_dataset(path_, options).rounding;
+  };
+  EXPECT_EQ(rounding("signed").at(0).error, 1);
+  EXPECT_EQ(rounding("unsigned").at(0).error, 2);
+  EXPECT_TRUE(rounding("exact").empty());
+}
+
 TEST_F(Hdf5, TakesTheOnlyDataSet) {
   add("alone", H5T_IEEE_F32LE, {3, 2}, kSixValues);
   add("ids", H5T_STD_I32LE, {6}, kSixValues);  // one-dimensional, so not a candidate

@@ -3,15 +3,22 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/npy.hpp>
+#include <lloyd/data/row_source.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/rounding.hpp>
 
 #include "unit/support/temporary_folder.hpp"
 
@@ -125,6 +132,51 @@ TEST_F(Npy, ReadsIntegersOfEverySize) {
   expect_integers<std::uint16_t>(read_bytes, "u2", DType::float32);
   expect_integers<std::uint32_t>(read_bytes, "u4", DType::float64);
   expect_integers<std::uint64_t>(read_bytes, "u8", DType::float64);
+}
+
+// A dataset of two integer columns, of which only the second is beyond float64's exact range.
+template <class T>
+void expect_rounding(const std::filesystem::path& file, const char* descr) {
+  const T large = (T{1} << 60) + 1;
+  const std::vector<T> stored = {1, 2, 4, large, large + 1, large + 2};  // by columns
+  const std::string bytes =
+      npy(dictionary(descr, "True", "(3, 2)"), bytes_of(stored, descr[0] == '>'));
+  std::ofstream(file, std::ios::binary) << bytes;
+  const Dataset dataset = read_npy_dataset(file);
+  ASSERT_EQ(dataset.rounding.size(), 2U) << descr;
+  EXPECT_EQ(dataset.rounding[0].error, 0) << descr;
+  EXPECT_EQ(dataset.rounding[1].error, 3) << descr;
+  EXPECT_EQ(dataset.rounding[1].dtype, DType::float64);
+  const std::vector<RoundingLoss> losses = rounding_losses(dataset.rounding, dataset.statistics());
+  ASSERT_EQ(losses.size(), 1U) << descr;
+  EXPECT_EQ(losses[0].feature, 1);
+  EXPECT_EQ(losses[0].deviation, 0);
+  const std::shared_ptr<const RowSource> rows = open_rows(file);
+  const auto selected = select_columns(rows, {1})->rounding();
+  ASSERT_EQ(selected.size(), 1U) << descr;
+  EXPECT_EQ(selected[0].error, 3);
+  const Dataset streamed(rows, 2);
+  EXPECT_EQ(rounding_losses(streamed.rounding, streamed.statistics()).size(), 1U) << descr;
+}
+
+TEST_F(Npy, MeasuresHowFloat64RoundsIntegers) {
+  const std::filesystem::path file = folder_.path() / "t.npy";
+  expect_rounding<std::int64_t>(file, "<i8");
+  expect_rounding<std::int64_t>(file, ">i8");
+  expect_rounding<std::uint64_t>(file, "<u8");
+  const auto write = [&](const std::vector<std::int64_t>& stored) {
+    folder_.write("t.npy", npy(dictionary("<i8", "False", "(3, 1)"), bytes_of(stored)));
+    return read_npy_dataset(file);
+  };
+  const std::int64_t exact = std::int64_t{1} << 53;
+  EXPECT_TRUE(write({-exact, exact, exact - 1}).rounding.empty());
+  EXPECT_EQ(write({-exact - 1, exact, 0}).rounding.at(0).error, 1);
+  // Equal integers lose no difference.
+  const Dataset equal = write({exact + 1, exact + 1, exact + 1});
+  EXPECT_TRUE(rounding_losses(equal.rounding, equal.statistics()).empty());
+  const Dataset widest = write({std::numeric_limits<std::int64_t>::max(), 0, 1});
+  EXPECT_EQ(widest.rounding.at(0).error, 1);
+  EXPECT_TRUE(rounding_losses(widest.rounding, widest.statistics()).empty());
 }
 
 TEST_F(Npy, ReadsFloat16) {

@@ -79,6 +79,7 @@ class LloydLoop {
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
+      check_labels(block_labels, block.size());
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
       const std::int32_t* const labels_by_row = labels - rows.begin;
       for_each_own_distance(block, labels_by_row, [&](std::int64_t i, double distance) {
@@ -289,6 +290,7 @@ class LloydLoop {
     observer_ = observer;
     stopped_ = false;
     out_of_memory_ = false;
+    has_bad_label_ = false;
   }
 
   // Calls body(passes), and ends the passes if it throws.
@@ -357,8 +359,17 @@ class LloydLoop {
     for_each_worker([&](LoopWorker& worker) { worker.farthest = FarthestSamples(count); });
   }
 
-  // Calls body(worker, block) for all blocks of `rows`. Throws StatusCode::cancelled on the calling
-  // thread if the observer requests to stop, and std::bad_alloc if a worker has no memory.
+  // Thrown by a worker whose step returned a label that is no cluster.
+  struct BadLabel {};
+
+  // A label is an index of sums and centroids, so one out of range would corrupt memory.
+  void check_labels(const std::int32_t* labels, std::int64_t rows) const {
+    if (!are_labels(labels, rows, clusters_)) throw BadLabel();
+  }
+
+  // Calls body(worker, block) for all blocks of `rows`. Throws on the calling thread:
+  // StatusCode::cancelled if the observer requests to stop, std::bad_alloc if a worker has no
+  // memory, StatusCode::internal if a worker throws BadLabel.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     step_.for_each_block(rows, [&](int worker, RowRange block) {
@@ -374,10 +385,18 @@ class LloydLoop {
         out_of_memory_.store(true);
         stopped_.store(true);
         return false;
+      } catch (const BadLabel&) {
+        has_bad_label_.store(true);
+        stopped_.store(true);
+        return false;
       }
       return true;
     });
     if (out_of_memory_.load()) throw std::bad_alloc();
+    if (has_bad_label_.load()) {
+      throw StatusError(StatusCode::internal,
+                        "the step returned a label that is not in [0, clusters)");
+    }
     if (stopped_.load()) throw_cancelled();
   }
 
@@ -396,6 +415,7 @@ class LloydLoop {
         if (accumulate == Accumulate::changes) {
           LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
+          if (!changes.is_valid()) throw BadLabel();
           return;
         }
       } else if (accumulate == Accumulate::changes) {
@@ -403,6 +423,7 @@ class LloydLoop {
         return;
       }
       worker.changed += step_.assign(block, labels + block.begin);
+      check_labels(labels + block.begin, block.size());
       if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
       if (accumulate != Accumulate::counts_and_inertia) return;
       for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
@@ -417,6 +438,7 @@ class LloydLoop {
   void assign_and_compare(LoopWorker& worker, RowRange block, std::int32_t* labels) {
     worker.former.assign(labels + block.begin, labels + block.end);
     worker.changed += step_.assign(block, labels + block.begin);
+    check_labels(labels + block.begin, block.size());
     worker.changes.clear();
     for (std::int64_t i = 0; i < block.size(); ++i) {
       const std::int32_t from = worker.former[static_cast<std::size_t>(i)];
@@ -578,6 +600,7 @@ class LloydLoop {
   Observer* observer_ = nullptr;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> out_of_memory_{false};
+  std::atomic<bool> has_bad_label_{false};
 };
 
 }  // namespace lloyd
