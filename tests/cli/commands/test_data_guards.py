@@ -146,7 +146,10 @@ class Guards(TestCase):
                 self.assertTrue(found[0].startswith(f"{file}: {begin}"), found)
                 end = re.sub("--drop-columns (\\w+)", r"'dataset.drop_columns: [\1]'", end)
                 end = re.sub("--label-column (\\w+)", r"'dataset.label_column: \1'", end)
-                self.assertTrue(found[0].endswith(end.replace("--standardize", "'dataset.standardize: true'")), found)
+                for option, key in (("--standardize", "standardize: true"), ("--header", "header: true"),
+                                    ("--no-header", "header: false"), ("--drop-missing", "drop_missing: true")):
+                    end = end.replace(f"{option} ", f"'dataset.{key}' ")
+                self.assertTrue(found[0].endswith(end), found)
         file = self.write("x.csv", GUARDS[4][1])
         self.assertEqual(warnings(file, "--set", "dataset.drop_columns=[customer_id]"), [])
         self.assertEqual(warnings(file, "--set", "dataset.drop_columns=['1']"), [])

@@ -320,8 +320,8 @@ class Process(TestCase):
 
     def test_what_a_plugin_prints_is_not_mixed_with_results(self):
         done = verify("prints", "--case", "stop/labels*", "--json")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(json.loads(done.stdout)["verified"])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertFalse(json.loads(done.stdout)["verified"])
         self.assertIn('{"iterations": NaN', done.stderr)
 
     def start_hanging(self):
