@@ -30,7 +30,7 @@ constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxQuotedBytes = 80;
 constexpr std::chrono::seconds kDescribeLimit{60};
 // Time from the end of the program's output to its end.
-constexpr std::chrono::seconds kEndGrace{5};
+constexpr std::chrono::seconds kEndGrace{20};
 constexpr int kSliceMs = 100;
 
 // First byte of the packets that the started process sends before exec() and on failure.

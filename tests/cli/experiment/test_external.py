@@ -117,7 +117,7 @@ class External(TestCase):
             "changes": "it has changed since the run began: accuracy for float32 'half', was "
                        "'float32'; accuracy for float64 'half', was 'float32'; version '1.3', was '1.2'",
             "empty-line": "the program {} answered the request 'fit' with an empty line",
-            "closes-output": "the program {} closed its output and did not end within 5 s",
+            "closes-output": "the program {} closed its output and did not end within 20 s",
             "says-nothing": "it failed, and its 'error' is empty",
         }
         for mode, sentence in sentences.items():
@@ -153,7 +153,7 @@ class External(TestCase):
             "describe-talks": r"ended: exit status 6; last words: \?\[31mdescribing\n",
             "other-protocol": r"'protocol' is 2, not 1",
             "two-lines": r"'summary' is 'loops\?and more', not one line\n",
-            "describe-closes-output": r"closed its output and did not end within 5 s\n",
+            "describe-closes-output": r"closed its output and did not end within 20 s\n",
         }
         for mode, sentence in sentences.items():
             with self.subTest(mode):
