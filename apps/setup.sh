@@ -1,7 +1,7 @@
 # Installs missing packages of the distribution (Debian 12 or newer, Ubuntu 24.04 or newer).
 # Sourced by apps/quickstart.sh and tests/run.sh: install_packages PACKAGE...
 
-build_packages=(g++ cmake ninja-build ccache libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
+build_packages=(g++ cmake ninja-build libboost-dev libfmt-dev libyaml-cpp-dev libcli11-dev
   nlohmann-json3-dev libhdf5-dev libhwy-dev zlib1g-dev node-d3)
 # Optional: without node-d3 the build has no HTML report, without doxygen-awesome-css the documentation has no style.
 optional_packages=(node-d3 doxygen-awesome-css)

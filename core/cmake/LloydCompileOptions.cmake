@@ -51,11 +51,12 @@ endif()
 target_compile_options(lloyd_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 set(LLOYD_COMPILE_OPTIONS ${options}) # as a list of words
 
-# lloyd_precompile(<target> <header>...): precompiles headers of libraries, which take a third of the compile time.
-# Off by default, because compiler caches do not accept precompiled headers without further settings.
-option(LLOYD_PRECOMPILE_HEADERS "Precompile headers of libraries: faster without a compiler cache" OFF)
+# lloyd_precompile(<target> <header>...): precompiles headers of libraries for clang, which saves a quarter of the
+# compile time; gcc gains little. Off by default, because compiler caches do not accept precompiled headers without
+# further settings.
+option(LLOYD_PRECOMPILE_HEADERS "Precompile headers of libraries: faster with clang and without a compiler cache" OFF)
 function(lloyd_precompile target)
-  if(LLOYD_PRECOMPILE_HEADERS)
+  if(LLOYD_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
