@@ -26,26 +26,11 @@ namespace {
 
 __extension__ typedef unsigned __int128 UInt128;
 
-// Throws AgreedError unless all ranks pass the same values.
-void require_same(const Ranks& ranks, std::span<const std::int64_t> values,
-                  std::span<const char* const> names) {
-  std::vector<std::int64_t> extremes(values.begin(), values.end());
-  // The maximum of all complements is the complement of the minimum.
-  for (const std::int64_t value : values) extremes.push_back(~value);
-  ranks.max(extremes);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (extremes[i] == ~extremes[values.size() + i]) continue;
-    throw AgreedError(StatusCode::invalid_argument,
-                      fmt::format("the ranks were given different values of {}",
-                                  names[std::min(i, names.size() - 1)]));
-  }
-}
-
 void require_same_centroids(const Ranks& ranks, const double* centroids, std::int64_t values) {
   std::vector<std::int64_t> bits(static_cast<std::size_t>(values));
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = std::bit_cast<std::int64_t>(centroids[i]);
   constexpr const char* kNames[] = {"the centroids"};
-  require_same(ranks, bits, kNames);
+  ranks.require_same(bits, kNames);
 }
 
 }  // namespace
@@ -317,7 +302,7 @@ void DistributedSession::check_same_request(const FitSpec& spec) const {
                                  static_cast<std::int64_t>(spec.empty_clusters),
                                  spec.observe,
                                  spec.profile};
-  require_same(ranks_, values, kNames);
+  ranks_.require_same(values, kNames);
   require_same_centroids(ranks_, spec.initial_centroids, spec.clusters * dataset_.features());
 }
 
@@ -337,7 +322,7 @@ Status DistributedSession::label(const LabelRequest& request, Observer* observer
                                  LabelResult& result) noexcept {
   return run([&] {
     constexpr const char* kNames[] = {"clusters"};
-    require_same(ranks_, std::span(&request.clusters, 1), kNames);
+    ranks_.require_same(std::span(&request.clusters, 1), kNames);
     require_same_centroids(ranks_, request.centroids, request.clusters * dataset_.features());
     result.valid = 0;
     PassMessage message(request.clusters, 0, true);

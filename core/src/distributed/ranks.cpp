@@ -67,6 +67,20 @@ void Ranks::barrier() const {
   if (!alone()) throw_if_error(communicator_->barrier());
 }
 
+void Ranks::require_same(std::span<const std::int64_t> values,
+                         std::span<const char* const> names) const {
+  std::vector<std::int64_t> extremes(values.begin(), values.end());
+  // The maximum of all complements is the complement of the minimum.
+  for (const std::int64_t value : values) extremes.push_back(~value);
+  max(extremes);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (extremes[i] == ~extremes[values.size() + i]) continue;
+    throw AgreedError(StatusCode::invalid_argument,
+                      fmt::format("the ranks were given different values of {}",
+                                  names[std::min(i, names.size() - 1)]));
+  }
+}
+
 void Ranks::agree(const Status& mine) const {
   if (alone()) return throw_if_error(mine);
   std::int64_t failed = mine.ok() ? 0 : 1;

@@ -2,8 +2,8 @@
 // local and distributed work share their code.
 #pragma once
 
-#include <bit>
-#include <concepts>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -68,8 +68,29 @@ class Ranks {
   requires std::is_trivially_copyable_v<T> std::vector<T> gather(const T& mine)
   const { return gather(std::span<const T>(&mine, 1)); }
 
+  /// The values of all ranks, by ascending rank. Each rank may pass another number of values.
+  template <class T>
+  requires std::is_trivially_copyable_v<T> std::vector<T> concatenate(std::span<const T> mine)
+  const {
+    const std::vector<std::size_t> sizes = gather(mine.size());
+    const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
+    std::vector<T> padded(mine.begin(), mine.end());
+    padded.resize(largest);
+    const std::vector<T> gathered = gather(std::span<const T>(padded));
+    std::vector<T> all;
+    for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+      const auto first = gathered.begin() + static_cast<std::ptrdiff_t>(rank * largest);
+      all.insert(all.end(), first, first + static_cast<std::ptrdiff_t>(sizes[rank]));
+    }
+    return all;
+  }
+
   /// Returns when all ranks have called it.
   void barrier() const;
+
+  /// Throws AgreedError, with the name of the first value that differs, unless all ranks pass the
+  /// same values. The last name stands for all further values.
+  void require_same(std::span<const std::int64_t> values, std::span<const char* const> names) const;
 
   /// Throws on all ranks if one of them passes a status other than ok: an AgreedError with the
   /// status of the lowest such rank, and "rank N: " in front of its message. With one rank, throws
