@@ -37,6 +37,13 @@ void Ranks::sum(std::span<std::int64_t> values) const {
   reduce(values.data(), values.size(), ElementType::int64, ReduceOp::sum);
 }
 
+ExactSum Ranks::sum(const ExactSum& mine) const {
+  ExactSum all;
+  all.add(mine);  // propagates the carries of `mine`, so that chunks can be added
+  sum(all.chunks);
+  return all;
+}
+
 void Ranks::min(std::span<std::int64_t> values) const {
   reduce(values.data(), values.size(), ElementType::int64, ReduceOp::min);
 }

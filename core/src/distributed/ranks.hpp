@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <lloyd/plugin/abi/communicator.hpp>
+#include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/abi/status.hpp>
 
 namespace lloyd {
@@ -41,6 +42,8 @@ class Ranks {
 
   /// Element-wise sum over all ranks, in place; the sums must fit into 64 bits.
   void sum(std::span<std::int64_t> values) const;
+  /// The sum of exact sums over all ranks.
+  ExactSum sum(const ExactSum& mine) const;
   /// Element-wise minimum over all ranks, in place.
   void min(std::span<std::int64_t> values) const;
   /// Element-wise maximum over all ranks, in place.

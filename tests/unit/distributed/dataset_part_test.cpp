@@ -21,7 +21,7 @@ namespace lloyd {
 namespace {
 
 template <class T>
-Matrix random_values(std::int64_t rows, std::int64_t columns, std::mt19937& random) {
+Matrix random_part_values(std::int64_t rows, std::int64_t columns, std::mt19937& random) {
   std::vector<T> values;
   std::uniform_int_distribution<int> digits(-9999, 9999);
   for (std::int64_t i = 0; i < rows * columns; ++i) {
@@ -35,7 +35,7 @@ Matrix random_values(std::int64_t rows, std::int64_t columns, std::mt19937& rand
   return Matrix::from_values(std::move(values), rows, columns);
 }
 
-bool has_statistics_of(const Dataset& part, const Dataset& whole) {
+bool has_statistics_of_whole(const Dataset& part, const Dataset& whole) {
   const auto bytes = whole.statistics().size() * sizeof(FeatureStatistics);
   return part.statistics().size() == whole.statistics().size() &&
          std::memcmp(part.statistics().data(), whole.statistics().data(), bytes) == 0 &&
@@ -47,15 +47,15 @@ TEST(DatasetPart, HasTheStatisticsOfTheWhole) {
   const std::vector<std::int64_t> sizes = {1, 5, 4095, 4096, 4097, 8192, 30000};
   for (int trial = 0; trial < 40; ++trial) {
     const std::int64_t rows = sizes[static_cast<std::size_t>(trial) % sizes.size()];
-    const Matrix matrix = trial % 2 == 0 ? random_values<float>(rows, 1 + trial % 5, random)
-                                         : random_values<double>(rows, 1 + trial % 5, random);
+    const Matrix matrix = trial % 2 == 0 ? random_part_values<float>(rows, 1 + trial % 5, random)
+                                         : random_part_values<double>(rows, 1 + trial % 5, random);
     const Dataset whole("points", matrix);
     for (const int ranks : {1, 2, 3, 7}) {
       const std::vector<std::int64_t> bounds = random_bounds(rows, ranks, random);
       run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
         const Dataset part = part_of(matrix, bounds, communicator);
         const auto rank = static_cast<std::size_t>(communicator->rank());
-        EXPECT_TRUE(has_statistics_of(part, whole)) << rows << " rows, " << ranks << " ranks";
+        EXPECT_TRUE(has_statistics_of_whole(part, whole)) << rows << " rows, " << ranks << " ranks";
         EXPECT_EQ(part.first_row(), bounds[rank]);
         EXPECT_EQ(part.samples(), bounds[rank + 1] - bounds[rank]);
         EXPECT_EQ(part.total_samples(), rows);

@@ -179,7 +179,7 @@ RankProblem random_rank_problem(int number) {
 }
 
 template <class T>
-bool equal_bits(const std::vector<T>& a, const std::vector<T>& b) {
+bool equal_rank_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
@@ -189,10 +189,10 @@ void expect_part_of(const RankFit& found, const RankFit& whole, const Dataset& p
   EXPECT_EQ(found.result.relocations, whole.result.relocations);
   EXPECT_EQ(found.records.size(), whole.records.size());
   for (std::size_t i = 0; i < std::min(found.records.size(), whole.records.size()); ++i) {
-    EXPECT_TRUE(equal_bits(found.records[i], whole.records[i])) << "iteration " << i + 1;
+    EXPECT_TRUE(equal_rank_bits(found.records[i], whole.records[i])) << "iteration " << i + 1;
   }
   if (whole.status.code == StatusCode::empty_cluster) return;
-  EXPECT_TRUE(equal_bits(found.centroids, whole.centroids));
+  EXPECT_TRUE(equal_rank_bits(found.centroids, whole.centroids));
   EXPECT_EQ(found.result.valid, whole.result.valid);
   EXPECT_EQ(found.result.stop_reason, whole.result.stop_reason);
   EXPECT_EQ(found.result.sum_form, whole.result.sum_form);

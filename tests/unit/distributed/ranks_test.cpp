@@ -15,19 +15,19 @@
 namespace lloyd {
 namespace {
 
-using Values = std::vector<std::int64_t>;
+using RankValues = std::vector<std::int64_t>;
 
 TEST(Ranks, WithoutACommunicatorThereIsOne) {
   const Ranks ranks;
   EXPECT_EQ(ranks.rank(), 0);
   EXPECT_TRUE(ranks.alone());
-  Values values = {3, -4};
+  RankValues values = {3, -4};
   ranks.sum(values);
   ranks.max(values);
   ranks.broadcast(std::span(values), 0);
   ranks.barrier();
-  EXPECT_EQ(values, Values({3, -4}));
-  EXPECT_EQ(ranks.gather(std::int64_t{7}), Values({7}));
+  EXPECT_EQ(values, RankValues({3, -4}));
+  EXPECT_EQ(ranks.gather(std::int64_t{7}), RankValues({7}));
   EXPECT_EQ(message_of<InputError>([&] { ranks.together([] { throw InputError("bad"); }); }),
             "bad");
 }
@@ -38,19 +38,19 @@ TEST(Ranks, ReduceBroadcastAndGather) {
       const Ranks ranks(communicator);
       const std::int64_t r = ranks.rank();
       for (int round = 0; round < 20; ++round) {
-        Values sums = {r, 1, -2 * r};
+        RankValues sums = {r, 1, -2 * r};
         ranks.sum(sums);
-        EXPECT_EQ(sums, Values({size * (size - 1) / 2, size, -size * (size - 1)}));
-        Values lowest = {r, 5 - r};
+        EXPECT_EQ(sums, RankValues({size * (size - 1) / 2, size, -size * (size - 1)}));
+        RankValues lowest = {r, 5 - r};
         ranks.min(lowest);
-        EXPECT_EQ(lowest, Values({0, 6 - size}));
+        EXPECT_EQ(lowest, RankValues({0, 6 - size}));
         std::vector<double> highest = {static_cast<double>(r), -0.5};
         ranks.max(highest);
         EXPECT_EQ(highest, (std::vector<double>{size - 1.0, -0.5}));
-        Values sent = {r + 100, round};
+        RankValues sent = {r + 100, round};
         ranks.broadcast(std::span(sent), round % size);
-        EXPECT_EQ(sent, Values({round % size + 100, round}));
-        Values numbers(static_cast<std::size_t>(size));
+        EXPECT_EQ(sent, RankValues({round % size + 100, round}));
+        RankValues numbers(static_cast<std::size_t>(size));
         std::iota(numbers.begin(), numbers.end(), 10);
         EXPECT_EQ(ranks.gather(r + 10), numbers);
         ranks.barrier();
@@ -87,7 +87,7 @@ TEST(Ranks, AbortEndsTheOperationsOfAll) {
   run_ranks(3, [&](const std::shared_ptr<Communicator>& communicator) {
     const Ranks ranks(communicator);
     if (ranks.rank() == 2) ranks.abort("rank 2 ran out of memory");
-    Values values = {1};
+    RankValues values = {1};
     EXPECT_EQ(message_of<StatusError>([&] { ranks.sum(values); }), "rank 2 ran out of memory");
     EXPECT_EQ(message_of<StatusError>([&] { ranks.barrier(); }), "rank 2 ran out of memory");
   });
@@ -96,7 +96,7 @@ TEST(Ranks, AbortEndsTheOperationsOfAll) {
 TEST(Ranks, DifferentOperationsAreAnError) {
   run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
     const Ranks ranks(communicator);
-    Values values(static_cast<std::size_t>(ranks.rank() + 1));
+    RankValues values(static_cast<std::size_t>(ranks.rank() + 1));
     const std::string message = message_of<StatusError>([&] { ranks.sum(values); });
     EXPECT_NE(message.find("all_reduce 0 of 2 int64"), std::string::npos) << message;
   });
