@@ -13,6 +13,8 @@
 namespace lloyd {
 
 class BackingFile;
+class Communicator;
+class Ranks;
 class RowSource;
 class StatisticsPass;
 
@@ -77,6 +79,22 @@ class Dataset {
   Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
           const std::function<bool(std::int64_t rows)>& stop = {});
 
+  /// The part of a data set that this rank of `communicator` holds, in memory; collective. The rows
+  /// of the ranks, by ascending rank, are the rows of the whole data set; a rank may have none, and
+  /// its matrix then needs only a type and columns. statistics() and mean_variance() are those of
+  /// the whole, with the bits of a data set in one process; fingerprint() is that of the part. If
+  /// the matrix of a rank is invalid, or has other columns or another type than that of rank 0, all
+  /// ranks throw InputError; all throw BackendError if the communicator fails. A null communicator
+  /// is one rank.
+  static Dataset part(std::string name, Matrix matrix, std::shared_ptr<Communicator> communicator);
+
+  /// The communicator of part(); null for a data set of one process.
+  const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
+  /// Row of the whole data set of this part's first row; 0 for a data set of one process.
+  std::int64_t first_row() const { return first_row_; }
+  /// Number of samples of the whole data set; n for a data set of one process.
+  std::int64_t total_samples() const { return communicator_ ? total_samples_ : samples(); }
+
   /// The name of the data set, for messages and records.
   const std::string& name() const { return name_; }
   /// The values. If the data set is not in memory, `data` is null and only the shape is set.
@@ -93,7 +111,7 @@ class Dataset {
   /// Copies sample `row` (0 <= row < n): d values, as float64. Reads the source if the data set is
   /// not in memory, and throws what it throws.
   std::vector<double> sample(std::int64_t row) const;
-  /// Number of samples, n.
+  /// Number of samples, n; of a part, those of this rank.
   std::int64_t samples() const { return matrix_.rows; }
   /// Number of features, d.
   std::int64_t features() const { return matrix_.columns; }
@@ -131,7 +149,10 @@ class Dataset {
   std::vector<FeatureRounding> rounding;
 
  private:
+  Dataset() = default;
   void describe(const std::function<void(StatisticsPass&)>& read);
+  void describe_part(const Ranks& ranks);
+  void check_matrix() const;
   void average_variance();
 
   std::string name_;
@@ -141,6 +162,9 @@ class Dataset {
   double mean_variance_ = 0;
   std::uint64_t fingerprint_ = 0;
   double statistics_ms_ = 0;
+  std::shared_ptr<Communicator> communicator_;
+  std::int64_t first_row_ = 0;
+  std::int64_t total_samples_ = 0;
 };
 
 }  // namespace lloyd

@@ -74,6 +74,13 @@ struct Fit : Model {
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
 /// data sets and parameters that the backend does not support.
+///
+/// On a part of a data set, see Dataset::part(), the constructor, fit_from(), label() and check()
+/// are collective, as is fit() below: every rank calls them with the same centroids and options.
+/// Labels and squared distances are those of this rank's rows; centroids, counts, inertia and
+/// iterations those of the whole data set, with the bits of one process if the backend labels every
+/// sample by itself. Each rank may have its own backend and observer. If a rank fails, all throw
+/// its error with "rank N: " in its message; if an observer cancels on one rank, all are cancelled.
 class BackendSession {
  public:
   /// `dataset` must outlive the session. A data set that is not in memory is read in every pass, in
@@ -120,6 +127,11 @@ class BackendSession {
   double open_ms() const { return open_ms_; }
 
  private:
+  Fit run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,
+              Observer* observer);
+  LabelResult run_label(const std::vector<double>& centroids, std::int64_t clusters,
+                        std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
+                        std::vector<double>* squared_distances, Observer* observer);
   void check_inputs() const;
   void rethrow_source_failure() const;
 

@@ -70,8 +70,10 @@ struct SeedingResources {
 /// Chooses the k samples that become the initial centroids and returns their rows. Rows repeat only
 /// if the data has fewer than k distinct samples. The result depends on the data, the options and
 /// `restart` (0, 1, ..., independent choices), but not on the machine. Not for SeedingMethod::file.
-/// Throws InputError if k is not in [1, n] or an option of the method is out of range, Cancelled,
-/// and BackendError for errors of the session's kernels.
+/// For a part of a data set, see Dataset::part(), this and seed_centroids() are collective, and n
+/// and the rows are those of the whole. Throws InputError if k is not in [1, n] or an option of the
+/// method is out of range or differs between ranks, Cancelled, and BackendError for errors of the
+/// session's kernels.
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
                                        const Seeding& seeding, std::int64_t restart = 0,
                                        const SeedingResources& resources = {});

@@ -1,5 +1,6 @@
 #include <lloyd/dataset.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 
@@ -13,6 +14,7 @@
 #include "dataset/fingerprint.hpp"
 #include "dataset/row_blocks.hpp"
 #include "dataset/statistics_pass.hpp"
+#include "distributed/ranks.hpp"
 
 namespace lloyd {
 namespace {
@@ -87,8 +89,7 @@ Matrix Matrix::view(const double* values, std::int64_t rows, std::int64_t column
 
 Dataset::Dataset(std::string name, Matrix matrix)
     : name_(std::move(name)), matrix_(std::move(matrix)) {
-  check_shape(name_, matrix_);
-  if (matrix_.data == nullptr) throw InputError(fmt::format("{}: the data pointer is null", name_));
+  check_matrix();
   describe([this](StatisticsPass& pass) { pass.add(matrix_.data, matrix_.stride, matrix_.rows); });
 }
 
@@ -98,8 +99,7 @@ Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics>
       matrix_(std::move(matrix)),
       statistics_(std::move(statistics)),
       fingerprint_(fingerprint) {
-  check_shape(name_, matrix_);
-  if (matrix_.data == nullptr) throw InputError(fmt::format("{}: the data pointer is null", name_));
+  check_matrix();
   if (std::ssize(statistics_) != matrix_.columns) {
     throw InputError(fmt::format("{}: there are statistics of {} features, the data has {}", name_,
                                  statistics_.size(), matrix_.columns));
@@ -121,6 +121,70 @@ Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_row
     });
   });
   rounding = source_->rounding();
+}
+
+Dataset Dataset::part(std::string name, Matrix matrix, std::shared_ptr<Communicator> communicator) {
+  if (communicator == nullptr) return {std::move(name), std::move(matrix)};
+  return with_core_errors([&] {
+    const Ranks ranks(communicator);
+    Dataset dataset;
+    dataset.name_ = std::move(name);
+    dataset.matrix_ = std::move(matrix);
+    dataset.communicator_ = std::move(communicator);
+    ranks.together([&] {
+      if (dataset.matrix_.rows != 0) return dataset.check_matrix();
+      dataset.matrix_.stride = std::max(dataset.matrix_.stride, dataset.matrix_.columns);
+      Matrix one_row = dataset.matrix_;
+      one_row.rows = 1;
+      check_shape(dataset.name_, one_row);
+    });
+    dataset.describe_part(ranks);
+    return dataset;
+  });
+}
+
+void Dataset::describe_part(const Ranks& ranks) {
+  struct Shape {
+    std::int64_t rows, columns, dtype;
+  };
+  const Shape mine{matrix_.rows, matrix_.columns, static_cast<std::int64_t>(matrix_.dtype)};
+  const std::vector<Shape> shapes = ranks.gather(mine);
+  const auto type_name = [](std::int64_t dtype) {
+    return static_cast<DType>(dtype) == DType::float32 ? "float32" : "float64";
+  };
+  for (std::size_t rank = 0; rank < shapes.size(); ++rank) {
+    const Shape& shape = shapes[rank];
+    if (rank == static_cast<std::size_t>(ranks.rank())) first_row_ = total_samples_;
+    if (__builtin_add_overflow(total_samples_, shape.rows, &total_samples_)) {
+      throw InputError(fmt::format("{}: the rows of all ranks overflow 64-bit sizes", name_));
+    }
+    if (shape.columns == shapes[0].columns && shape.dtype == shapes[0].dtype) continue;
+    throw InputError(fmt::format("{}: rank {} has {} columns of {}, where rank 0 has {} of {}",
+                                 name_, rank, shape.columns, type_name(shape.dtype),
+                                 shapes[0].columns, type_name(shapes[0].dtype)));
+  }
+  if (total_samples_ == 0) {
+    throw InputError(fmt::format("{}: no rank has a row; at least 1 is needed", name_));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const FloatEnvironment environment;
+  const std::string place = matrix_.file == nullptr ? name_ : matrix_.file->path();
+  StatisticsPass pass(place, samples(), features(), dtype(), first_row_);
+  ranks.together([&] {
+    if (samples() > 0) pass.add(matrix_.data, matrix_.stride, matrix_.rows);
+    fingerprint_ = pass.fingerprint();
+    check_unchanged();
+  });
+  pass.combine(ranks);
+  statistics_ = pass.statistics();
+  average_variance();
+  statistics_ms_ =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Dataset::check_matrix() const {
+  check_shape(name_, matrix_);
+  if (matrix_.data == nullptr) throw InputError(fmt::format("{}: the data pointer is null", name_));
 }
 
 void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
@@ -200,7 +264,7 @@ DatasetView Dataset::view() const {
   view.stride = matrix_.stride;
   view.dtype = matrix_.dtype;
   view.statistics = statistics_.data();
-  view.total_samples = matrix_.rows;
+  view.total_samples = total_samples();
   return view;
 }
 

@@ -33,6 +33,7 @@ class LabelEvaluation {
 
   /// The inertia of all rows so far, summed exactly and rounded once.
   double inertia() const { return inertia_.value(); }
+  const ExactSum& exact_inertia() const { return inertia_; }
   const LabelCheck& check() const { return check_; }
 
  private:

@@ -10,6 +10,7 @@
 #include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "distributed/ranks.hpp"
 #include "evaluation/label_evaluation.hpp"
 #include "parallel/range_workers.hpp"
 
@@ -30,6 +31,19 @@ std::int64_t comparisons_within_budget(std::int64_t samples, std::int64_t values
   throw BackendError(StatusCode::internal, backend.name() + ": " + text);
 }
 
+// The comparison of the labels of all ranks, with the row of the whole data set.
+LabelCheck check_of_all(const Dataset& dataset, const Ranks& ranks, LabelCheck mine) {
+  if (mine.wrong > 0) mine.first_wrong += dataset.first_row();
+  LabelCheck all;
+  for (const LabelCheck& part : ranks.gather(mine)) {
+    if (all.wrong == 0) all.first_wrong = part.first_wrong;
+    all.wrong += part.wrong;
+    all.samples += part.samples;
+    all.worst_ratio = std::max(all.worst_ratio, part.worst_ratio);
+  }
+  return all;
+}
+
 }  // namespace
 
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
@@ -38,36 +52,45 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
   const FloatEnvironment environment;
   const Clock::time_point start = Clock::now();
   const std::int64_t clusters = std::ssize(returned.centroids) / dataset.features();
-  for (std::size_t i = 0; i < returned.labels.size(); ++i) {
-    if (returned.labels[i] >= 0 && returned.labels[i] < clusters) continue;
-    fail(backend, fmt::format("the label of sample {} is {}, with {} clusters", i,
-                              returned.labels[i], clusters));
-  }
-  const std::vector<std::int64_t> rows =
-      sampled_rows(dataset.samples(),
-                   comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));
-  std::span<const std::int64_t> rows_left = rows;
-  const RangeWorkers workers;
-  LabelEvaluation evaluation(returned.centroids, dataset.features(), returned.labels, workers);
-  for_each_block([&](std::int64_t first, const Matrix& block) {
-    evaluation.add_inertia(first, block);
-    evaluation.compare(first, block, rows_left);
+  const Ranks ranks(dataset.communicator());
+  LabelCheck labels;
+  ExactSum inertia;
+  ranks.together([&] {
+    for (std::size_t i = 0; i < returned.labels.size(); ++i) {
+      if (returned.labels[i] >= 0 && returned.labels[i] < clusters) continue;
+      fail(backend, fmt::format("the label of sample {} is {}, with {} clusters", i,
+                                returned.labels[i], clusters));
+    }
+    if (dataset.samples() == 0) return;
+    const std::vector<std::int64_t> rows =
+        sampled_rows(dataset.samples(),
+                     comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)));
+    std::span<const std::int64_t> rows_left = rows;
+    const RangeWorkers workers;
+    LabelEvaluation evaluation(returned.centroids, dataset.features(), returned.labels, workers);
+    for_each_block([&](std::int64_t first, const Matrix& block) {
+      evaluation.add_inertia(first, block);
+      evaluation.compare(first, block, rows_left);
+    });
+    labels = evaluation.check();
+    inertia = evaluation.exact_inertia();
   });
   ResultCheck check;
-  check.samples = evaluation.check().samples;
-  check.labels = evaluation.check();
-  check.inertia = evaluation.inertia();
+  check.labels = check_of_all(dataset, ranks, labels);
+  check.samples = check.labels.samples;
+  check.inertia = ranks.sum(inertia).value();
   check.ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   if (std::abs(returned.inertia - check.inertia) > kInertiaTolerance * check.inertia) {
     fail(backend, fmt::format("it reports an inertia of {}, but its labels and centroids have {}",
                               returned.inertia, check.inertia));
   }
-  if (check.labels.wrong > 0 && backend.accuracy(dataset.dtype()) == Accuracy::exact) {
-    const auto row = static_cast<std::size_t>(check.labels.first_wrong);
+  ranks.together([&] {
+    if (labels.wrong == 0 || backend.accuracy(dataset.dtype()) != Accuracy::exact) return;
+    const auto row = static_cast<std::size_t>(labels.first_wrong);
     fail(backend, fmt::format("it states exact labels, but that of sample {} is {}, which is not "
                               "the nearest centroid; of {} labels that were compared {} are wrong",
-                              row, returned.labels[row], check.samples, check.labels.wrong));
-  }
+                              row, returned.labels[row], labels.samples, labels.wrong));
+  });
   return check;
 }
 

@@ -23,9 +23,11 @@ struct ReturnedLabels {
   double inertia = 0;
 };
 
-/// Throws BackendError, with the backend's name in front, if a label is not in [0, k), if the
+/// Collective if the data set is spread over ranks; the result is then that of all rows. Throws
+/// BackendError, with the backend's name in front, if a label is not in [0, k), if the
 /// inertia is not that of the labels and centroids, or if the backend declares exact labels and a
-/// label is not that of the nearest centroid. ResultCheck tells how many labels are compared.
+/// label is not that of the nearest centroid. ResultCheck tells how many labels are compared. With
+/// several ranks, throws StatusError on all of them.
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
                                 const ReturnedLabels& returned, const BlockVisitor& for_each_block);
 

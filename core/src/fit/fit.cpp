@@ -16,6 +16,8 @@
 
 #include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
+#include "distributed/distributed_session.hpp"
+#include "distributed/ranks.hpp"
 #include "fit/defined_result.hpp"
 #include "fit/elapsed.hpp"
 #include "fit/result_check.hpp"
@@ -78,13 +80,15 @@ void check_clusters(std::int64_t clusters, std::int64_t features) {
 class CheckedObserver final : public Observer {
  public:
   /// All arguments must outlive it.
-  CheckedObserver(Observer* observer, const FitSpec& spec, const ProblemShape& shape)
-      : observer_(observer), spec_(spec), shape_(shape) {}
+  CheckedObserver(Observer* observer, const FitSpec& spec, const ProblemShape& shape,
+                  std::int64_t total_samples)
+      : observer_(observer), spec_(spec), shape_(shape), total_samples_(total_samples) {}
 
   bool on_iteration(const IterationRecord& record) noexcept override {
     try {
       const IterationRecord whole = host_copy(&record);
-      fault_ = record_fault(spec_, shape_, whole, ++iterations_, milliseconds_since(start_));
+      fault_ = record_fault(spec_, shape_, total_samples_, whole, ++iterations_,
+                            milliseconds_since(start_));
       const bool go_on = fault_.empty() && observer_->on_iteration(whole);
       if (!go_on) cancelled_ = true;
       return go_on;
@@ -109,11 +113,48 @@ class CheckedObserver final : public Observer {
   Observer* observer_;
   const FitSpec& spec_;
   const ProblemShape& shape_;
+  std::int64_t total_samples_;
   Clock::time_point start_ = Clock::now();
   std::int64_t iterations_ = 0;
   std::string fault_;
   mutable std::atomic<bool> cancelled_{false};
 };
+
+struct ReleaseSession {
+  void operator()(Session* session) const { session->release(); }
+};
+using SessionPointer = std::unique_ptr<Session, ReleaseSession>;
+
+// Opens the backend on the rows of this process; null if a rank has none.
+SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
+                            const Dataset& dataset, const ParameterSet& parameters,
+                            std::int64_t block_rows) {
+  check_available(*backend);
+  const DatasetView view = dataset.view();
+  const std::string missing = missing_capability(*backend, view.required_capabilities);
+  if (!missing.empty()) {
+    throw BackendError(StatusCode::unsupported, backend->name() + " " + missing);
+  }
+  if (view.samples == 0) return nullptr;
+  if (!dataset.in_memory()) {
+    return SessionPointer(new StreamedSession(backend, dataset, parameters, block_rows));
+  }
+  Session* session = nullptr;
+  throw_unless_ok(backend->name(), backend->backend().open(view, parameters.list(), &session));
+  if (session == nullptr) {
+    throw BackendError(StatusCode::internal, backend->name() + ": open returned no session");
+  }
+  return SessionPointer(session);
+}
+
+// label_histogram() of the labels of all ranks.
+std::vector<std::int64_t> histogram_of_all(const Ranks& ranks,
+                                           const std::vector<std::int32_t>& labels,
+                                           std::int64_t clusters) {
+  std::vector<std::int64_t> histogram = label_histogram(labels, clusters);
+  ranks.sum(histogram);
+  return histogram;
+}
 
 // Minimum number of samples between two reports of a check's progress.
 constexpr std::int64_t kMinCheckedPart = 65536;
@@ -147,9 +188,9 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
 }  // namespace
 
 void check_options(const FitOptions& options, const Dataset& dataset) {
-  if (options.clusters < 1 || options.clusters > dataset.samples()) {
+  if (options.clusters < 1 || options.clusters > dataset.total_samples()) {
     throw InputError(fmt::format("clusters is {}; it must be 1 to {}, the number of samples in {}",
-                                 options.clusters, dataset.samples(), dataset.name()));
+                                 options.clusters, dataset.total_samples(), dataset.name()));
   }
   check_clusters(options.clusters, dataset.features());
   const auto varies = [](const FeatureStatistics& feature) {
@@ -230,6 +271,7 @@ void check_fit(const LoadedBackend& backend, const Dataset& dataset, const Param
                const FitOptions& options) {
   check_options(options, dataset);
   check_available(backend);
+  if (dataset.samples() == 0) return;  // a rank without rows opens no session
   const std::string reason = unsupported_reason(backend, make_shape(dataset, options.clusters),
                                                 dataset.view().required_capabilities, parameters,
                                                 make_spec(options, dataset.mean_variance()));
@@ -245,23 +287,16 @@ BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, con
       parameters_(parameters),
       statistics_(dataset.statistics()) {
   const FloatEnvironment environment;
-  check_available(*backend_);
-  const DatasetView view = dataset.view();
-  const std::string missing = missing_capability(*backend_, view.required_capabilities);
-  if (!missing.empty()) {
-    throw BackendError(StatusCode::unsupported, backend_->name() + " " + missing);
-  }
   const Clock::time_point start = Clock::now();
-  if (!dataset.in_memory()) {
-    session_ = new StreamedSession(backend_, dataset, parameters_, block_rows);
-    open_ms_ = milliseconds_since(start);
-    return;
-  }
-  throw_unless_ok(backend_->name(), backend_->backend().open(view, parameters_.list(), &session_));
+  with_core_errors([&] {
+    SessionPointer local;
+    Ranks(dataset.communicator()).together([&] {
+      local = open_session(backend_, dataset, parameters_, block_rows);
+    });
+    session_ = dataset.communicator() == nullptr ? local.release()
+                                                 : new DistributedSession(dataset, local.release());
+  });
   open_ms_ = milliseconds_since(start);
-  if (session_ == nullptr) {
-    throw BackendError(StatusCode::internal, backend_->name() + ": open returned no session");
-  }
 }
 
 BackendSession::~BackendSession() {
@@ -270,14 +305,22 @@ BackendSession::~BackendSession() {
 
 Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
                              const FitOptions& options, Observer* observer) {
+  return with_core_errors([&] { return run_fit(initial_centroids, options, observer); });
+}
+
+Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,
+                            Observer* observer) {
   const FloatEnvironment environment;
-  check_fit(*backend_, dataset_, parameters_, options);
-  check_centroids(initial_centroids, options.clusters, dataset_);
+  const Ranks ranks(dataset_.communicator());
+  ranks.together([&] {
+    check_fit(*backend_, dataset_, parameters_, options);
+    check_centroids(initial_centroids, options.clusters, dataset_);
+  });
   Fit fit;
   fit.clusters = options.clusters;
   fit.features = dataset_.features();
   fit.feature_names = dataset_.feature_names;
-  fit.samples = dataset_.samples();
+  fit.samples = dataset_.total_samples();
   fit.backend = backend_->name();
   fit.seeding_method = to_string(options.seeding.method);
   fit.seed = options.seeding.seed;
@@ -292,39 +335,47 @@ Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
   fit.result.counts = fit.counts.data();
 
   const ProblemShape shape = make_shape(dataset_, options.clusters);
-  CheckedObserver checked(observer, spec, shape);
+  CheckedObserver checked(observer, spec, shape, dataset_.total_samples());
   const Clock::time_point start = Clock::now();
   const Status status = session_->fit(spec, observer == nullptr ? nullptr : &checked, fit.result);
   fit.fit_ms = milliseconds_since(start);
   fit.result.centroids = nullptr;
   fit.result.labels = nullptr;
   fit.result.counts = nullptr;
-  if (!checked.fault().empty()) {
-    throw BackendError(StatusCode::internal, backend_->name() + ": " + checked.fault());
-  }
   fit.cancelled = status.code == StatusCode::cancelled;
-  if (fit.cancelled && !checked.cancelled()) {
-    throw BackendError(StatusCode::internal,
-                       backend_->name() + ": it ended the fit as cancelled without a request");
-  }
-  check_source();  // first: a changed file is not the backend's fault
+  // All ranks have the same status, perhaps because their communicator failed.
+  if (!ranks.alone() && !fit.cancelled) throw_unless_ok(backend_->name(), status);
+  ranks.together([&] {
+    if (!checked.fault().empty()) {
+      throw BackendError(StatusCode::internal, backend_->name() + ": " + checked.fault());
+    }
+    if (fit.cancelled && !checked.cancelled() && ranks.alone()) {
+      throw BackendError(StatusCode::internal,
+                         backend_->name() + ": it ended the fit as cancelled without a request");
+    }
+    check_source();  // first: a changed file is not the backend's fault
+  });
   if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
   fit.notes = session_notes(*session_);  // valid until the next call of the session
-  handed.check(backend_->name(), "initial centroids");
-  try {
-    check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), fit);
-  } catch (const BackendError&) {
-    check_inputs();  // a changed input is the better explanation
-    throw;
-  }
-  if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
-      checked.iterations() != fit.result.iterations) {
-    throw BackendError(
-        StatusCode::internal,
-        fmt::format("{}: it reports {} of its {} iterations to an observer", backend_->name(),
-                    checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
-                    fit.result.iterations));
-  }
+  const std::vector<std::int64_t> histogram = histogram_of_all(ranks, fit.labels, options.clusters);
+  ranks.together([&] {
+    handed.check(backend_->name(), "initial centroids");
+    try {
+      check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), histogram,
+                   fit);
+    } catch (const BackendError&) {
+      check_inputs();  // a changed input is the better explanation
+      throw;
+    }
+    if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
+        checked.iterations() != fit.result.iterations) {
+      throw BackendError(
+          StatusCode::internal,
+          fmt::format("{}: it reports {} of its {} iterations to an observer", backend_->name(),
+                      checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
+                      fit.result.iterations));
+    }
+  });
   fit.inertia = fit.result.inertia;
   return fit;
 }
@@ -333,9 +384,20 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
                                   std::vector<std::int32_t>& labels,
                                   std::vector<std::int64_t>& counts,
                                   std::vector<double>* squared_distances, Observer* observer) {
+  return with_core_errors(
+      [&] { return run_label(centroids, clusters, labels, counts, squared_distances, observer); });
+}
+
+LabelResult BackendSession::run_label(const std::vector<double>& centroids, std::int64_t clusters,
+                                      std::vector<std::int32_t>& labels,
+                                      std::vector<std::int64_t>& counts,
+                                      std::vector<double>* squared_distances, Observer* observer) {
   const FloatEnvironment environment;
-  check_clusters(clusters, dataset_.features());
-  check_centroids(centroids, clusters, dataset_);
+  const Ranks ranks(dataset_.communicator());
+  ranks.together([&] {
+    check_clusters(clusters, dataset_.features());
+    check_centroids(centroids, clusters, dataset_);
+  });
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
   counts.resize(static_cast<std::size_t>(clusters));
   LabelRequest request;
@@ -352,10 +414,15 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
   const Clock::time_point start = Clock::now();
   const Status status = session_->label(request, observer, result);
   const double label_ms = milliseconds_since(start);
-  check_source();
+  if (!ranks.alone()) throw_unless_ok(backend_->name(), status);
+  ranks.together([&] { check_source(); });
   throw_unless_ok(backend_->name(), status);
-  handed.check(backend_->name(), "centroids");
-  check_labelling(backend_->name(), clusters, labels, counts, squared_distances, result, label_ms);
+  const std::vector<std::int64_t> histogram = histogram_of_all(ranks, labels, clusters);
+  ranks.together([&] {
+    handed.check(backend_->name(), "centroids");
+    check_labelling(backend_->name(), clusters, labels, counts, histogram, squared_distances,
+                    result, label_ms);
+  });
   result.labels = nullptr;
   result.counts = nullptr;
   result.squared_distances = nullptr;
@@ -392,7 +459,8 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
                                   const std::vector<std::int32_t>& labels, double inertia,
                                   const ProgressFunction& progress) {
   const FloatEnvironment environment;
-  check_inputs();
+  const Ranks ranks(dataset_.communicator());
+  with_core_errors([&] { ranks.together([&] { check_inputs(); }); });
   const std::int64_t n = dataset_.samples();
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) {
@@ -414,7 +482,9 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
   };
   try {
-    return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
+    return with_core_errors([&] {
+      return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
+    });
   } catch (const BackendError&) {
     check_source();  // the file may have changed meanwhile
     throw;
@@ -424,7 +494,13 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
         const StageFunction& on_stage, const StartFunction& given_start) {
   const FloatEnvironment environment;
-  check_options(options, session.dataset());
+  const Ranks ranks(session.dataset().communicator());
+  with_core_errors([&] {
+    constexpr const char* kNames[] = {"clusters", "restarts"};
+    const std::int64_t values[] = {options.clusters, options.restarts};
+    ranks.require_same(values, kNames);
+    ranks.together([&] { check_options(options, session.dataset()); });
+  });
   const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
   const auto stage = [&on_stage](const char* name) {
     ProgressFunction progress;
@@ -471,9 +547,13 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
   best.cancelled = cancelled;
   best.seeding_ms = seeding_ms;
   best.fit_ms = fit_ms;
-  if (!best.labels.empty()) {
+  if (!best.counts.empty()) {
     // A later restart could have written to the arrays of an earlier one.
-    check_counts(session.backend().name(), best);
+    with_core_errors([&] {
+      const std::vector<std::int64_t> histogram =
+          histogram_of_all(ranks, best.labels, best.clusters);
+      ranks.together([&] { check_counts(session.backend().name(), histogram, best); });
+    });
     best.check = session.check(best.centroids, best.labels, best.result.inertia, stage("checking"));
   }
   return best;

@@ -28,17 +28,17 @@ class Check {
   }
 
   void labels_and_counts(const std::vector<std::int32_t>& labels,
-                         const std::vector<std::int64_t>& counts, std::int64_t clusters) const {
-    std::vector<std::int64_t> found(static_cast<std::size_t>(clusters));
+                         const std::vector<std::int64_t>& counts, std::int64_t clusters,
+                         const std::vector<std::int64_t>& histogram) const {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (labels[i] < 0 || labels[i] >= clusters) {
         fail("the label of sample {} is {}, with {} clusters", i, labels[i], clusters);
       }
-      ++found[static_cast<std::size_t>(labels[i])];
     }
-    for (std::size_t c = 0; c < found.size(); ++c) {
-      if (counts[c] == found[c]) continue;
-      fail("the count of cluster {} is {}, but {} samples have its label", c, counts[c], found[c]);
+    for (std::size_t c = 0; c < histogram.size(); ++c) {
+      if (counts[c] == histogram[c]) continue;
+      fail("the count of cluster {} is {}, but {} samples have its label", c, counts[c],
+           histogram[c]);
     }
   }
 
@@ -97,7 +97,7 @@ class Check {
   }
 
   void counters(const FitResult& result, const Fit& fit) const {
-    const auto n = static_cast<double>(fit.labels.size());
+    const auto n = static_cast<double>(fit.samples);
     const auto k = static_cast<double>(fit.clusters);
     const double passes = static_cast<double>(result.iterations) +
                           2;  // plus the closing assignment and a cancelled iteration
@@ -135,9 +135,19 @@ class Check {
 
 }  // namespace
 
+std::vector<std::int64_t> label_histogram(const std::vector<std::int32_t>& labels,
+                                          std::int64_t clusters) {
+  std::vector<std::int64_t> histogram(static_cast<std::size_t>(clusters));
+  for (const std::int32_t label : labels) {
+    if (label >= 0 && label < clusters) ++histogram[static_cast<std::size_t>(label)];
+  }
+  return histogram;
+}
+
 void check_result(const std::string& backend, const FitSpec& spec,
                   const std::vector<double>& initial_centroids,
-                  std::span<const FeatureStatistics> statistics, Fit& fit) {
+                  std::span<const FeatureStatistics> statistics,
+                  const std::vector<std::int64_t>& histogram, Fit& fit) {
   const Check check(backend);
   const FitResult& result = fit.result;
   check.valid(result.valid, fit.cancelled
@@ -171,22 +181,24 @@ void check_result(const std::string& backend, const FitSpec& spec,
     return;
   }
   if (!fit.cancelled) check.stop_reason(spec, result);
-  check.labels_and_counts(fit.labels, fit.counts, fit.clusters);
+  check.labels_and_counts(fit.labels, fit.counts, fit.clusters, histogram);
   check.inertia(result.inertia);
 }
 
-void check_counts(const std::string& backend, const Fit& fit) {
-  Check(backend).labels_and_counts(fit.labels, fit.counts, fit.clusters);
+void check_counts(const std::string& backend, const std::vector<std::int64_t>& histogram,
+                  const Fit& fit) {
+  Check(backend).labels_and_counts(fit.labels, fit.counts, fit.clusters, histogram);
 }
 
 void check_labelling(const std::string& backend, std::int64_t clusters,
                      const std::vector<std::int32_t>& labels,
                      const std::vector<std::int64_t>& counts,
+                     const std::vector<std::int64_t>& histogram,
                      const std::vector<double>* squared_distances, const LabelResult& result,
                      double call_ms) {
   const Check check(backend);
   check.valid(result.valid, kValidLabels | kValidCounts | kValidInertia);
-  check.labels_and_counts(labels, counts, clusters);
+  check.labels_and_counts(labels, counts, clusters, histogram);
   check.inertia(result.inertia);
   check.time("the labelling's time", result.label_ms, call_ms);
   if (squared_distances == nullptr) return;
@@ -198,7 +210,7 @@ void check_labelling(const std::string& backend, std::int64_t clusters,
   }
 }
 
-std::string record_fault(const FitSpec& spec, const ProblemShape& shape,
+std::string record_fault(const FitSpec& spec, const ProblemShape& shape, std::int64_t total_samples,
                          const IterationRecord& record, std::int64_t iteration, double call_ms) {
   const auto fault = [&](const char* what, auto value) {
     return fmt::format("it tells an observer that iteration {} had {} {}", iteration, what, value);
@@ -207,7 +219,7 @@ std::string record_fault(const FitSpec& spec, const ProblemShape& shape,
   if (record.iteration != iteration || iteration > spec.max_iterations) {
     return fault("the number", record.iteration);
   }
-  if (record.changed < 0 || record.changed > shape.samples) {
+  if (record.changed < 0 || record.changed > total_samples) {
     return fault("so many changed labels:", record.changed);
   }
   if (record.relocations < 0 || record.relocations > shape.clusters) {

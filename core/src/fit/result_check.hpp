@@ -10,28 +10,39 @@
 
 namespace lloyd {
 
+/// Number of labels of each of k clusters; labels that are not in [0, k) do not count.
+std::vector<std::int64_t> label_histogram(const std::vector<std::int32_t>& labels,
+                                          std::int64_t clusters);
+
+/// In the functions below, `histogram` is label_histogram() of the labels, summed over all ranks of
+/// a data set that is spread over ranks.
+
 /// Checks a finished or cancelled fit: valid bits, labels, counts, centroids (k x d, like the
 /// initial ones; `statistics` are those of the d features), inertia, iterations, stop reason, form
 /// of sums, numbers of distances, relocations and exact fallbacks, times. Throws BackendError, with
 /// the backend's name in front, if a value is impossible. Clears the outputs that are not valid.
 void check_result(const std::string& backend, const FitSpec& spec,
                   const std::vector<double>& initial_centroids,
-                  std::span<const FeatureStatistics> statistics, Fit& fit);
+                  std::span<const FeatureStatistics> statistics,
+                  const std::vector<std::int64_t>& histogram, Fit& fit);
 
 /// Throws BackendError if labels are out of range or counts are not those of the labels.
-void check_counts(const std::string& backend, const Fit& fit);
+void check_counts(const std::string& backend, const std::vector<std::int64_t>& histogram,
+                  const Fit& fit);
 
 /// Checks the result of label(): labels, counts, inertia and, unless null, one squared distance per
 /// label. `call_ms` is the wall time of the call.
 void check_labelling(const std::string& backend, std::int64_t clusters,
                      const std::vector<std::int32_t>& labels,
                      const std::vector<std::int64_t>& counts,
+                     const std::vector<std::int64_t>& histogram,
                      const std::vector<double>* squared_distances, const LabelResult& result,
                      double call_ms);
 
 /// The fault of the record of iteration `iteration`, as one sentence without the backend's name;
-/// empty if there is none. `call_ms` is the wall time since fit() was called.
-std::string record_fault(const FitSpec& spec, const ProblemShape& shape,
+/// empty if there is none. `shape` is that of this rank's rows, `total_samples` the number of all
+/// rows; `call_ms` is the wall time since fit() was called.
+std::string record_fault(const FitSpec& spec, const ProblemShape& shape, std::int64_t total_samples,
                          const IterationRecord& record, std::int64_t iteration, double call_ms);
 
 }  // namespace lloyd

@@ -23,7 +23,7 @@ class Collection {
       : samples_(samples),
         seeding_(seeding),
         workers_(workers),
-        weights_(samples.samples(), nullptr, workers),
+        weights_(samples, workers),
         squared_distances_(static_cast<std::size_t>(samples.samples()),
                            std::numeric_limits<double>::infinity()),
         nearest_(squared_distances_.size(), 0) {
@@ -34,11 +34,11 @@ class Collection {
   bool complete() const { return largest_ == 0; }
 
   void add_round() {
-    workers_.check_stop();
     weights_.weigh(squared_distances_.data(), largest_);
     std::vector<std::int64_t> found = draw();
     if (found.empty()) {
-      found.push_back(weights_.find(seeding_.starts.below(weights_.total(), draws_++)));
+      const std::uint64_t position = seeding_.starts.below(weights_.total(), draws_++);
+      found = weights_.find({&position, 1});
     }
     add(found);
   }
@@ -48,6 +48,7 @@ class Collection {
   void reduce(std::vector<std::int64_t>& indices, std::vector<std::int64_t>& counts) const {
     std::vector<std::int64_t> all(collected_.size());
     for (const std::int32_t c : nearest_) ++all[static_cast<std::size_t>(c)];
+    samples_.ranks().sum(all);
     for (std::size_t c = 0; c < all.size(); ++c) {
       if (all[c] == 0) continue;
       indices.push_back(collected_[c]);
@@ -61,22 +62,24 @@ class Collection {
   // Collects each sample independently with probability min(1, per_round x weight / total).
   std::vector<std::int64_t> draw() {
     const std::int64_t n = samples_.samples();
-    const std::uint64_t offset = round_++ * static_cast<std::uint64_t>(n);
+    const std::int64_t first = samples_.first_row();
+    const std::uint64_t offset = round_++ * weights_.count() + static_cast<std::uint64_t>(first);
     const auto factor = static_cast<std::uint64_t>(seeding_.per_round);
     std::vector<std::vector<std::int64_t>> found(
         static_cast<std::size_t>((n + kBlock - 1) / kBlock));
-    workers_.for_each_range(n, kBlock, [&](std::int64_t begin, std::int64_t end) {
+    const auto draw_range = [&](std::int64_t begin, std::int64_t end) {
       std::vector<std::int64_t>& block = found[static_cast<std::size_t>(begin / kBlock)];
       for (std::int64_t i = begin; i < end; ++i) {
         const std::uint64_t weight = weights_.weight(i);
         if (weight > 0 && drawn(weight, factor, offset + static_cast<std::uint64_t>(i))) {
-          block.push_back(i);
+          block.push_back(first + i);
         }
       }
-    });
+    };
+    samples_.ranks().together([&] { workers_.for_each_range(n, kBlock, draw_range); });
     std::vector<std::int64_t> all;
     for (const auto& block : found) all.insert(all.end(), block.begin(), block.end());
-    return all;
+    return samples_.ranks().concatenate(std::span<const std::int64_t>(all));
   }
 
   // True if random / 2^64 < factor x weight / total. The total is below 2^63, so no product
@@ -101,8 +104,14 @@ class Collection {
     collected_.insert(collected_.end(), indices.begin(), indices.end());
     // A collected sample must be at distance 0 from itself; else it could be drawn again and again,
     // and the rounds would not end.
+    samples_.ranks().together([&] { check_collected(indices); });
+  }
+
+  void check_collected(const std::vector<std::int64_t>& indices) const {
     for (const std::int64_t index : indices) {
-      const double own = squared_distances_[static_cast<std::size_t>(index)];
+      const std::int64_t i = index - samples_.first_row();
+      if (i < 0 || i >= samples_.samples()) continue;  // of another rank
+      const double own = squared_distances_[static_cast<std::size_t>(i)];
       if (own == 0) continue;
       throw BackendError(
           StatusCode::internal,
@@ -149,8 +158,11 @@ std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t 
   const Matrix candidates =
       Matrix::from_values(samples.rows(indices), distinct, samples.features());
   MatrixSamples weighted(candidates, workers, counts.data());
-  std::vector<std::int64_t> chosen =
-      kmeans_plus_plus(weighted, std::min(clusters, distinct), seeding.reduction, workers);
+  std::vector<std::int64_t> chosen;
+  // Each rank reduces the same candidates.
+  samples.ranks().together([&] {
+    chosen = kmeans_plus_plus(weighted, std::min(clusters, distinct), seeding.reduction, workers);
+  });
   for (std::int64_t& index : chosen) index = indices[static_cast<std::size_t>(index)];
   add_lowest_unchosen(chosen, clusters);
   if (progress) progress(clusters, clusters);

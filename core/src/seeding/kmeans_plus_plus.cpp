@@ -27,7 +27,7 @@ std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t
                                            const ProgressFunction& progress) {
   const FloatEnvironment environment;
   std::uint64_t draws = 0;
-  SampleWeights weights(samples.samples(), samples.multiplicities(), workers);
+  SampleWeights weights(samples, workers);
   std::vector<double> squared_distances(static_cast<std::size_t>(samples.samples()),
                                         std::numeric_limits<double>::infinity());
   std::vector<std::int64_t> chosen;
@@ -39,15 +39,13 @@ std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t
   };
 
   add(weights.sample_at(stream.below(weights.count(), draws++)));
-  std::vector<std::int64_t> candidates(
+  std::vector<std::uint64_t> positions(
       static_cast<std::size_t>(kmeans_plus_plus_candidates(clusters)));
-  std::vector<std::int64_t> gains(candidates.size());
+  std::vector<std::int64_t> gains(positions.size());
   while (static_cast<std::int64_t>(chosen.size()) < clusters && largest > 0) {
-    workers.check_stop();
     weights.weigh(squared_distances.data(), largest);
-    for (auto& candidate : candidates) {
-      candidate = weights.find(stream.below(weights.total(), draws++));
-    }
+    for (auto& position : positions) position = stream.below(weights.total(), draws++);
+    const std::vector<std::int64_t> candidates = weights.find(positions);
     samples.rate(samples.rows(candidates), squared_distances.data(), weights.scale(), gains);
     const auto best = std::max_element(gains.begin(), gains.end());
     add(candidates[static_cast<std::size_t>(best - gains.begin())]);

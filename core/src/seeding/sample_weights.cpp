@@ -22,16 +22,18 @@ WeightScale make_scale(double largest, std::uint64_t count) {
 
 }  // namespace
 
-SampleWeights::SampleWeights(std::int64_t samples, const std::int64_t* multiplicities,
-                             const RangeWorkers& workers)
+SampleWeights::SampleWeights(const SeedingSamples& samples, const RangeWorkers& workers)
     : samples_(samples),
-      multiplicities_(multiplicities),
+      multiplicities_(samples.multiplicities()),
       workers_(workers),
-      count_(static_cast<std::uint64_t>(samples)),
-      block_weights_(static_cast<std::size_t>((samples + kWeightBlock - 1) / kWeightBlock)) {
-  if (multiplicities == nullptr) return;
-  count_ = 0;
-  for (std::int64_t i = 0; i < samples; ++i) count_ += times(i);
+      block_weights_(
+          static_cast<std::size_t>((samples.samples() + kWeightBlock - 1) / kWeightBlock)) {
+  for (std::int64_t i = 0; multiplicities_ != nullptr && i < samples.samples(); ++i) {
+    count_ += times(i);
+  }
+  std::int64_t all = samples.samples();
+  samples.ranks().sum(std::span(&all, 1));
+  if (multiplicities_ == nullptr) count_ = static_cast<std::uint64_t>(all);
 }
 
 std::int64_t SampleWeights::sample_at(std::uint64_t position) const {
@@ -47,15 +49,33 @@ void SampleWeights::weigh(const double* squared_distances, double largest) {
   }
   squared_distances_ = squared_distances;
   scale_ = make_scale(largest, count_);
-  workers_.for_each_range(samples_, kWeightBlock, [&](std::int64_t begin, std::int64_t end) {
-    std::uint64_t sum = 0;
-    for (std::int64_t i = begin; i < end; ++i) sum += weight(i);
-    block_weights_[static_cast<std::size_t>(begin / kWeightBlock)] = sum;
+  samples_.ranks().together([&] {
+    workers_.check_stop();
+    workers_.for_each_range(samples_.samples(), kWeightBlock,
+                            [&](std::int64_t begin, std::int64_t end) {
+                              std::uint64_t sum = 0;
+                              for (std::int64_t i = begin; i < end; ++i) sum += weight(i);
+                              block_weights_[static_cast<std::size_t>(begin / kWeightBlock)] = sum;
+                            });
   });
-  total_ = std::accumulate(block_weights_.begin(), block_weights_.end(), std::uint64_t{0});
+  own_ = std::accumulate(block_weights_.begin(), block_weights_.end(), std::uint64_t{0});
+  const std::vector<std::uint64_t> sums = samples_.ranks().gather(own_);
+  const auto own = sums.begin() + samples_.ranks().rank();
+  before_ = std::accumulate(sums.begin(), own, std::uint64_t{0});
+  total_ = std::accumulate(own, sums.end(), before_);
 }
 
-std::int64_t SampleWeights::find(std::uint64_t position) const {
+std::vector<std::int64_t> SampleWeights::find(std::span<const std::uint64_t> positions) const {
+  std::vector<std::int64_t> rows;
+  for (const std::uint64_t position : positions) {
+    const bool is_own = position >= before_ && position - before_ < own_;
+    rows.push_back(is_own ? samples_.first_row() + find_own(position - before_) : 0);
+  }
+  samples_.ranks().sum(rows);  // those that other ranks find are 0
+  return rows;
+}
+
+std::int64_t SampleWeights::find_own(std::uint64_t position) const {
   std::size_t block = 0;
   while (position >= block_weights_[block]) position -= block_weights_[block++];
   std::int64_t i = static_cast<std::int64_t>(block) * kWeightBlock;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <unordered_map>
@@ -14,7 +15,9 @@
 #include <lloyd/random.hpp>
 
 #include "dataset/squared_range.hpp"
+#include "distributed/ranks.hpp"
 #include "parallel/range_workers.hpp"
+#include "seeding/distributed_samples.hpp"
 #include "seeding/kmeans_parallel.hpp"
 #include "seeding/kmeans_plus_plus.hpp"
 #include "seeding/matrix_samples.hpp"
@@ -42,9 +45,9 @@ constexpr std::array<MethodName, 5> kMethodNames = {{
 }};
 
 void check_clusters(const Dataset& dataset, std::int64_t clusters) {
-  if (clusters >= 1 && clusters <= dataset.samples()) return;
+  if (clusters >= 1 && clusters <= dataset.total_samples()) return;
   throw InputError(fmt::format("{}: {} clusters were requested; the data set allows 1 to {}",
-                               dataset.name(), clusters, dataset.samples()));
+                               dataset.name(), clusters, dataset.total_samples()));
 }
 
 std::vector<std::int64_t> first_samples(std::int64_t clusters) {
@@ -99,9 +102,10 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
   }
 }
 
-std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
-                                             const SeedingResources& resources,
-                                             const RangeWorkers& workers) {
+// The samples of this process.
+std::unique_ptr<SeedingSamples> make_local_samples(const Dataset& dataset,
+                                                   const SeedingResources& resources,
+                                                   const RangeWorkers& workers) {
   if (resources.session != nullptr) {
     BackendSession& session = *resources.session;
     if (&session.dataset() != &dataset) {
@@ -118,6 +122,61 @@ std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
         fmt::format("{}: seeding data that is not in memory needs a session", dataset.name()));
   }
   return std::make_unique<MatrixSamples>(dataset.matrix(), workers);
+}
+
+std::unique_ptr<SeedingSamples> make_samples(const Dataset& dataset,
+                                             const SeedingResources& resources, const Ranks& ranks,
+                                             const RangeWorkers& workers) {
+  if (dataset.communicator() == nullptr) return make_local_samples(dataset, resources, workers);
+  std::unique_ptr<SeedingSamples> local;
+  ranks.together([&] {
+    if (dataset.samples() > 0) local = make_local_samples(dataset, resources, workers);
+  });
+  return std::make_unique<DistributedSamples>(dataset, std::move(local), ranks, workers);
+}
+
+// Ranks that seed differently would wait for each other.
+void require_same_seeding(const Ranks& ranks, std::int64_t clusters, const Seeding& seeding,
+                          std::int64_t restart) {
+  constexpr const char* kNames[] = {"clusters", "seeding",      "seed",
+                                    "restart",  "oversampling", "rounds"};
+  const std::int64_t values[] = {clusters,
+                                 static_cast<std::int64_t>(seeding.method),
+                                 static_cast<std::int64_t>(seeding.seed),
+                                 restart,
+                                 std::bit_cast<std::int64_t>(seeding.oversampling),
+                                 seeding.rounds};
+  ranks.require_same(values, kNames);
+}
+
+// seed_indices() with `ranks` of the data set's communicator. Throws AgreedError for several ranks.
+std::vector<std::int64_t> choose_samples(const Dataset& dataset, std::int64_t clusters,
+                                         const Seeding& seeding, std::int64_t restart,
+                                         const SeedingResources& resources, const Ranks& ranks) {
+  const auto stream = [&](std::uint64_t first) {
+    return RandomStream(seeding.seed, first + static_cast<std::uint64_t>(restart));
+  };
+  const RangeWorkers workers(resources.threads, resources.stop);
+  switch (seeding.method) {
+    case SeedingMethod::kmeans_plus_plus:
+      return kmeans_plus_plus(*make_samples(dataset, resources, ranks, workers), clusters,
+                              stream(kFirstStream), workers, resources.progress);
+    case SeedingMethod::kmeans_parallel: {
+      const double per_round = std::ceil(seeding.oversampling * static_cast<double>(clusters));
+      const ScalableSeeding scalable{static_cast<std::int64_t>(std::min(per_round, 0x1p40)),
+                                     seeding.rounds, stream(kFirstStream), stream(kRoundsStream),
+                                     stream(kReductionStream)};
+      return kmeans_parallel(*make_samples(dataset, resources, ranks, workers), clusters, scalable,
+                             workers, resources.progress);
+    }
+    case SeedingMethod::random:
+      return random_samples(dataset.total_samples(), clusters, stream(kFirstStream));
+    case SeedingMethod::first:
+      return first_samples(clusters);
+    case SeedingMethod::file:
+      break;
+  }
+  throw Error("centroids from a file are not samples and have no indices");
 }
 
 }  // namespace
@@ -183,32 +242,13 @@ std::vector<SeedingMethod> seeding_methods() {
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
                                        const Seeding& seeding, std::int64_t restart,
                                        const SeedingResources& resources) {
-  check_clusters(dataset, clusters);
-  check_seeding(seeding);
-  const auto stream = [&](std::uint64_t first) {
-    return RandomStream(seeding.seed, first + static_cast<std::uint64_t>(restart));
-  };
-  const RangeWorkers workers(resources.threads, resources.stop);
-  switch (seeding.method) {
-    case SeedingMethod::kmeans_plus_plus:
-      return kmeans_plus_plus(*make_samples(dataset, resources, workers), clusters,
-                              stream(kFirstStream), workers, resources.progress);
-    case SeedingMethod::kmeans_parallel: {
-      const double per_round = std::ceil(seeding.oversampling * static_cast<double>(clusters));
-      const ScalableSeeding scalable{static_cast<std::int64_t>(std::min(per_round, 0x1p40)),
-                                     seeding.rounds, stream(kFirstStream), stream(kRoundsStream),
-                                     stream(kReductionStream)};
-      return kmeans_parallel(*make_samples(dataset, resources, workers), clusters, scalable,
-                             workers, resources.progress);
-    }
-    case SeedingMethod::random:
-      return random_samples(dataset.samples(), clusters, stream(kFirstStream));
-    case SeedingMethod::first:
-      return first_samples(clusters);
-    case SeedingMethod::file:
-      break;
-  }
-  throw Error("centroids from a file are not samples and have no indices");
+  return with_core_errors([&] {
+    const Ranks ranks(dataset.communicator());
+    require_same_seeding(ranks, clusters, seeding, restart);
+    check_clusters(dataset, clusters);
+    check_seeding(seeding);
+    return choose_samples(dataset, clusters, seeding, restart, resources, ranks);
+  });
 }
 
 std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters,
@@ -229,13 +269,11 @@ std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters
     dataset.check_unchanged();  // a changed file is the better explanation
     throw;
   }
-  dataset.check_unchanged();
-  std::vector<double> centroids;
-  for (const std::int64_t index : indices) {
-    const std::vector<double> sample = dataset.sample(index);
-    centroids.insert(centroids.end(), sample.begin(), sample.end());
-  }
-  return centroids;
+  return with_core_errors([&] {
+    const Ranks ranks(dataset.communicator());
+    ranks.together([&] { dataset.check_unchanged(); });
+    return shared_rows(dataset, ranks, indices);
+  });
 }
 
 }  // namespace lloyd

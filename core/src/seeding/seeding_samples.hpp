@@ -7,9 +7,14 @@
 
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 
+#include "distributed/ranks.hpp"
+
 namespace lloyd {
 
-/// n samples of d features in any storage. The caller owns all arrays of size n. Both passes treat
+/// n samples of d features in any storage. The caller owns all arrays of size n. If the samples are
+/// spread over ranks, n is the number of samples of this rank, rows and indices are those of the
+/// whole, results are those of all ranks, and all methods but samples(), features(), first_row()
+/// and ranks() are collective. Both passes treat
 /// each sample independently and combine results by a maximum and by integer sums, so an
 /// implementation may pass over the samples block by block and in any order. All methods throw
 /// Cancelled and the errors of the storage.
@@ -19,6 +24,13 @@ class SeedingSamples {
 
   virtual std::int64_t samples() const = 0;
   virtual std::int64_t features() const = 0;
+  /// The row of this rank's first sample.
+  virtual std::int64_t first_row() const { return 0; }
+  /// The ranks that hold the samples.
+  virtual const Ranks& ranks() const {
+    static const Ranks one_rank;
+    return one_rank;
+  }
   /// Multiplicities of the samples (n values >= 1); null: each counts once.
   virtual const std::int64_t* multiplicities() const { return nullptr; }
 

@@ -1,0 +1,106 @@
+// Ranks, and the communicator of the tests.
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <lloyd/error.hpp>
+
+#include "distributed/ranks.hpp"
+#include "unit/support/temporary_folder.hpp"
+#include "unit/support/thread_communicator.hpp"
+
+namespace lloyd {
+namespace {
+
+using RankValues = std::vector<std::int64_t>;
+
+TEST(Ranks, WithoutACommunicatorThereIsOne) {
+  const Ranks ranks;
+  EXPECT_EQ(ranks.rank(), 0);
+  EXPECT_TRUE(ranks.alone());
+  RankValues values = {3, -4};
+  ranks.sum(values);
+  ranks.max(values);
+  ranks.broadcast(std::span(values), 0);
+  ranks.barrier();
+  EXPECT_EQ(values, RankValues({3, -4}));
+  EXPECT_EQ(ranks.gather(std::int64_t{7}), RankValues({7}));
+  EXPECT_EQ(message_of<InputError>([&] { ranks.together([] { throw InputError("bad"); }); }),
+            "bad");
+}
+
+TEST(Ranks, ReduceBroadcastAndGather) {
+  for (const int size : {1, 2, 3, 7}) {
+    run_ranks(size, [&](const std::shared_ptr<Communicator>& communicator) {
+      const Ranks ranks(communicator);
+      const std::int64_t r = ranks.rank();
+      for (int round = 0; round < 20; ++round) {
+        RankValues sums = {r, 1, -2 * r};
+        ranks.sum(sums);
+        EXPECT_EQ(sums, RankValues({size * (size - 1) / 2, size, -size * (size - 1)}));
+        RankValues lowest = {r, 5 - r};
+        ranks.min(lowest);
+        EXPECT_EQ(lowest, RankValues({0, 6 - size}));
+        std::vector<double> highest = {static_cast<double>(r), -0.5};
+        ranks.max(highest);
+        EXPECT_EQ(highest, (std::vector<double>{size - 1.0, -0.5}));
+        RankValues sent = {r + 100, round};
+        ranks.broadcast(std::span(sent), round % size);
+        EXPECT_EQ(sent, RankValues({round % size + 100, round}));
+        RankValues numbers(static_cast<std::size_t>(size));
+        std::iota(numbers.begin(), numbers.end(), 10);
+        EXPECT_EQ(ranks.gather(r + 10), numbers);
+        ranks.barrier();
+      }
+    });
+  }
+}
+
+TEST(Ranks, AllThrowTheStatusOfTheLowestThatFails) {
+  run_ranks(4, [&](const std::shared_ptr<Communicator>& communicator) {
+    const Ranks ranks(communicator);
+    const auto work = [&] {
+      if (ranks.rank() == 3) throw BackendError(StatusCode::device_error, "rank three");
+      if (ranks.rank() == 2) throw InputError("bad row");
+    };
+    EXPECT_EQ(message_of<AgreedError>([&] { ranks.together(work); }), "rank 2: bad row");
+    EXPECT_EQ(message_of<InputError>([&] { with_core_errors([&] { ranks.together(work); }); }),
+              "rank 2: bad row");
+    EXPECT_NO_THROW(ranks.together([] {}));  // the ranks go on
+  });
+}
+
+TEST(Ranks, AMissingRankIsNamedAfterTheTimeout) {
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    communicator->set_timeout(0.02);
+    const Ranks ranks(communicator);
+    if (ranks.rank() == 1) return;
+    EXPECT_EQ(message_of<StatusError>([&] { ranks.barrier(); }),
+              "rank 0 waited 0.02 s for rank 1 in barrier");
+  });
+}
+
+TEST(Ranks, AbortEndsTheOperationsOfAll) {
+  run_ranks(3, [&](const std::shared_ptr<Communicator>& communicator) {
+    const Ranks ranks(communicator);
+    if (ranks.rank() == 2) ranks.abort("rank 2 ran out of memory");
+    RankValues values = {1};
+    EXPECT_EQ(message_of<StatusError>([&] { ranks.sum(values); }), "rank 2 ran out of memory");
+    EXPECT_EQ(message_of<StatusError>([&] { ranks.barrier(); }), "rank 2 ran out of memory");
+  });
+}
+
+TEST(Ranks, DifferentOperationsAreAnError) {
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    const Ranks ranks(communicator);
+    RankValues values(static_cast<std::size_t>(ranks.rank() + 1));
+    const std::string message = message_of<StatusError>([&] { ranks.sum(values); });
+    EXPECT_NE(message.find("all_reduce 0 of 2 int64"), std::string::npos) << message;
+  });
+}
+
+}  // namespace
+}  // namespace lloyd
