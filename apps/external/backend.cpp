@@ -29,7 +29,9 @@ constexpr char kServingProgram[] = "lloyd.serving_program";
 class ExternalBackend final : public Backend {
  public:
   ExternalBackend(fs::path file, std::string_view description)
-      : program_{std::move(file), kDefaultCloseLimit}, description_(description) {}
+      : program_{std::move(file), kDefaultCloseLimit}, description_(description) {
+    program_.prepares = description_.prepares;
+  }
 
   const ProgramDescription& description() const { return description_; }
 
@@ -110,6 +112,15 @@ void set_close_limit(const LoadedBackend& backend, std::chrono::milliseconds lim
 std::string take_close_failure(const LoadedBackend& backend) {
   ServingProgram* const program = serving_program(backend);
   return program == nullptr ? std::string() : std::exchange(program->close_failure, {});
+}
+
+bool prepares(const LoadedBackend& backend) {
+  const ServingProgram* const program = serving_program(backend);
+  return program != nullptr && program->prepares;
+}
+
+void prepare(const LoadedBackend& backend) {
+  if (ServingProgram* const program = serving_program(backend)) prepare(*program);
 }
 
 bool is_program(const fs::path& file) {

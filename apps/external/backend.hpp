@@ -26,6 +26,13 @@ void set_close_limit(const LoadedBackend& backend, std::chrono::milliseconds lim
 /// Empty if there was none, and for a plugin.
 std::string take_close_failure(const LoadedBackend& backend);
 
+/// True if the backend is a program that can load its packages ahead of its first session.
+bool prepares(const LoadedBackend& backend);
+
+/// Lets such a program start and load its packages, and returns when it is ready; does nothing for
+/// other backends. A failure is reported by the first session, which starts the program again.
+void prepare(const LoadedBackend& backend);
+
 /// Loads a plugin or a program, see is_program(). Throws InputError.
 std::shared_ptr<const LoadedBackend> load_plugin_or_program(const std::filesystem::path& file);
 

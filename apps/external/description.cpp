@@ -141,6 +141,7 @@ ProgramDescription::ProgramDescription(std::string_view text) {
     const std::string shown_name = printable(device);
     cut_text(shown_name, sizeof(entry.name) - 1).copy(entry.name, sizeof(entry.name) - 1);
   }
+  prepares = json.contains("prepare") && fields.boolean("prepare");
   read_parameters(fields.list_or_nothing("parameters"));
 }
 

@@ -30,6 +30,7 @@ struct ProgramDescription {
   std::string name;
   std::string version;
   std::string unavailable;  ///< why the program cannot run here; empty if it can
+  bool prepares = false;    ///< it answers the request `prepare`
   std::vector<DeviceInfo> devices;
   BackendInfo info;
 

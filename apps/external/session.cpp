@@ -126,6 +126,21 @@ void read_array(const std::filesystem::path& file, std::int64_t rows, std::int64
 
 }  // namespace
 
+void prepare(ServingProgram& program) {
+  if (!program.prepares || program.process != nullptr) return;
+  try {
+    program.process = std::make_unique<Program>(program.file, "serve");
+    const std::optional<std::string> answer =
+        program.process->ask("prepare", R"({"request": "prepare"})", apps::interrupted);
+    if (answer) {
+      parse_answer(program.file, "prepare", *answer);
+      return;
+    }
+  } catch (const std::exception&) {  // the first session reports it
+  }
+  program.process.reset();
+}
+
 ExternalSession::ExternalSession(ServingProgram& program, const DatasetView& dataset,
                                  const std::string& parameters)
     : program_(program), dataset_(dataset) {
@@ -149,9 +164,9 @@ ExternalSession::~ExternalSession() {
 }
 
 // Starts the program if it is not running, and opens the data set in it. If the program served
-// another session before, a stray line is a late second answer to that session, and an end of the
-// program is the end of that session. Both are recorded as that session's failure, and the program
-// is replaced, so that no trial of this session fails.
+// another session or prepared before, a stray line is a late second answer to that session, and an
+// end of the program is the end of that session. Both are recorded as that session's failure, and
+// the program is replaced, so that no trial of this session fails.
 void ExternalSession::open() {
   const bool served = program_.process != nullptr;
   const auto replace = [&](const Error& error) {

@@ -21,7 +21,12 @@ struct ServingProgram {
   std::unique_ptr<Program> process = nullptr;  ///< null: not running
   std::string close_failure = {};              ///< error of closing the last session; empty: none
   bool close_hangs = false;                    ///< an earlier `close` exceeded the limit
+  bool prepares = false;                       ///< it answers the request `prepare`
 };
+
+/// Starts the program and asks it to prepare, if it can and is not running. Returns when it is
+/// ready. If it fails, it is stopped: the first session starts it again and reports the failure.
+void prepare(ServingProgram& program);
 
 /// Supports fits only: label() and partial() return `unsupported`.
 class ExternalSession final : public Session, public SessionNotes {

@@ -25,4 +25,4 @@ def open_session(samples, parameters):
 
 
 if __name__ == "__main__":
-    run(describe, open_session)
+    run(describe, open_session, ["faiss"])

@@ -74,4 +74,4 @@ class Session:
 
 
 if __name__ == "__main__":
-    run(describe, Session)
+    run(describe, Session, ["cv2"])

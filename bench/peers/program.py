@@ -1,14 +1,16 @@
 """The protocol of docs/external_programs.md, for programs in Python.
 
-A program calls `run(describe, Session)`:
+A program calls `run(describe, Session, packages)`:
 - `describe()` returns the description, and raises ImportError where its package is missing;
 - `Session(samples, parameters)` makes a data set resident: n x d, row-major, read-only, float32 or
-  float64; `fit(fit)` of it runs one fit.
+  float64; `fit(fit)` of it runs one fit;
+- `packages` are the modules that are imported before the first data set, while no trial runs.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.metadata
 import importlib.util
 import json
@@ -123,14 +125,18 @@ def thread_count(parameters):
     return parameters["threads"] or PROCESSORS
 
 
-def _serve(open_session, requests, answers):
+def _serve(open_session, packages, requests, answers):
     import numpy
 
     session = None
     for line in requests:
         request = json.loads(line)
         try:
-            if request["request"] == "open":
+            if request["request"] == "prepare":
+                for package in packages:
+                    importlib.import_module(package)
+                answer = {}
+            elif request["request"] == "open":
                 session = None  # the former data set is freed first
                 samples = numpy.load(request["samples"], mmap_mode="r")
                 with Timer() as timer:
@@ -171,7 +177,7 @@ def _distances(fit, answer):
     return len(answer.labels) * fit.clusters * (int(answer.iterations) + 1)
 
 
-def run(describe, open_session):
+def run(describe, open_session, packages=()):
     """Describes, or serves standard input until it ends."""
     # Output of libraries must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "w")
@@ -181,14 +187,14 @@ def run(describe, open_session):
         try:
             if importlib.util.find_spec("numpy") is None:
                 raise ImportError("No module named 'numpy'")
-            description |= describe()
+            description |= describe() | {"prepare": bool(packages)}
         except ImportError as error:
             module = sys.modules["__main__"]
             description |= {"name": module.NAME, "summary": module.__doc__.splitlines()[0],
                             "unavailable": f"{sys.executable or 'Python'} lacks a package: {error}"}
         print(json.dumps(description), file=answers, flush=True)
     elif sys.argv[1:] == ["serve"]:
-        _serve(open_session, sys.stdin, answers)
+        _serve(open_session, packages, sys.stdin, answers)
     else:
         print(f"usage: {sys.argv[0]} describe | serve", file=sys.stderr)
         sys.exit(2)

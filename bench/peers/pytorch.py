@@ -84,4 +84,4 @@ class Session:
 
 
 if __name__ == "__main__":
-    run(describe, Session)
+    run(describe, Session, ["torch"])

@@ -59,4 +59,4 @@ class Session:
 
 
 if __name__ == "__main__":
-    run(describe, Session)
+    run(describe, Session, ["sklearn.cluster", "threadpoolctl"])

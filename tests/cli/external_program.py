@@ -18,6 +18,8 @@ DESCRIPTION = {
         {"name": "speed", "type": "choice", "choices": ["slow", "slower"], "meaning": "words"},
         {"name": "threads", "type": "integer", "default": 1, "minimum": 1, "maximum": 4},
         {"name": "loud", "type": "boolean", "default": False}]}
+if MODE.startswith("prepares"):
+    DESCRIPTION["prepare"] = True
 
 
 def read_npy(path):
@@ -99,6 +101,22 @@ def serve():
         request = json.loads(line)
         answer = {}
         late = ""
+        if request["request"] == "prepare":
+            if MODE == "prepares-hangs":
+                time.sleep(1000)
+            # Long enough for a trial of another backend, were there one.
+            time.sleep(1)
+            records = pathlib.Path(sys.argv[0]).parent / f"results-{MODE}" / "records.jsonl"
+            trials = records.read_text().count("\n") if records.exists() else 0
+            with open(f"{__file__}.prepared", "a") as log:
+                print(trials, *former, file=log)
+            if MODE == "prepares-not":
+                answer = {"error": "no package"}
+            if MODE == "prepares-exits":
+                sys.exit(3)
+            if MODE == "prepares-dies":
+                print("{}", flush=True)
+                sys.exit(3)
         if request["request"] == "open" and (answered := MODE.removeprefix("answers-after-open-")) in former:
             late = former[answered] + "\n"
         if request["request"] == "open":
@@ -186,9 +204,9 @@ elif MODE == "leaves-daemon" and sys.argv[1] == "describe" and not os.fork():
 elif MODE == "describe-talks":
     sys.stderr.write("\033[31mdescribing\n")
     sys.exit(6)
-elif MODE == "changes" and os.path.exists(__file__ + ".described"):
+elif MODE.endswith("changes") and os.path.exists(__file__ + ".described"):
     print(json.dumps(DESCRIPTION | {"version": "1.3", "accuracy": "half"}))
 else:
-    if MODE == "changes":
+    if MODE.endswith("changes"):
         pathlib.Path(__file__ + ".described").touch()
     print(json.dumps(DESCRIPTION | {"protocol": 2 if MODE == "other-protocol" else 1}))

@@ -82,7 +82,10 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   const Dataset& data = [&]() -> const Dataset& {
     const Stopwatch watch(times_.data);
     std::string key = setting.key();
-    if (key != dataset_key_) report_stage(setting.blobs ? "generating data" : "reading data", 0, 0);
+    if (key != dataset_key_) {
+      report_stage(setting.blobs ? "generating data" : "reading data", 0, 0);
+      prepare(fit.setting);
+    }
     dataset_key_ = std::move(key);
     return dataset(setting);
   }();

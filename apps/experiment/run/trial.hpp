@@ -82,6 +82,8 @@ class SharedStartRunner : public TrialRunner {
     bool replay;
   };
 
+  /// Called before the data set of a setting is made: starts what a trial would wait for.
+  virtual void prepare(std::size_t /*setting*/) {}
   /// Returns the data set, valid until the next call.
   virtual const Dataset& dataset(const DatasetSetting& setting) = 0;
   /// Runs the trial. May set status and reason of the record if the trial ended without an outcome,

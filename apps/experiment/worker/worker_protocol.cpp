@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array<std::pair<MessageKind, std::string_view>, 8> kKinds = {
+constexpr std::array<std::pair<MessageKind, std::string_view>, 9> kKinds = {
     {{MessageKind::start, "start"},
      {MessageKind::dataset, "dataset"},
      {MessageKind::forget, "forget"},
@@ -26,7 +26,8 @@ constexpr std::array<std::pair<MessageKind, std::string_view>, 8> kKinds = {
      {MessageKind::trace, "trace"},
      {MessageKind::settle, "settle"},
      {MessageKind::finish, "finish"},
-     {MessageKind::seed, "seed"}}};
+     {MessageKind::seed, "seed"},
+     {MessageKind::prepare, "prepare"}}};
 
 ordered_json message_of(MessageKind kind) {
   return {{"message", kKinds[static_cast<std::size_t>(kind)].second}};
@@ -109,7 +110,12 @@ std::string start_message(const StartMessage& message) {
   json["cpus"] = format_processors(message.cpus);
   json["identity"] = message.identity;
   json["close_limit_ms"] = message.close_limit.count();
+  json["begun_ns"] = std::chrono::nanoseconds(message.begun.time_since_epoch()).count();
   return packet_text(json);
+}
+
+std::string prepare_message() {
+  return packet_text(message_of(MessageKind::prepare));
 }
 
 std::string dataset_message(const ordered_json& description) {
@@ -179,6 +185,10 @@ std::string answer_done() {
   return packet_text({{"answer", "done"}});
 }
 
+std::string answer_started(double ms) {
+  return packet_text({{"answer", "started"}, {"ms", ms}});
+}
+
 std::string answer_failure(std::string_view failure) {
   return packet_text({{"answer", "failure"}, {"failure", failure}});
 }
@@ -239,6 +249,7 @@ StartMessage read_start_message(const ordered_json& message) {
   start.identity = read_texts(json, "identity");
   start.cpus = parse_processors(json.text("cpus"));
   start.close_limit = std::chrono::milliseconds(json.integer("close_limit_ms", 0));
+  start.begun += std::chrono::nanoseconds(json.integer("begun_ns", 0));
   return start;
 }
 
@@ -300,6 +311,8 @@ Answer read_answer(std::string_view text) {
   } else if (kind == "outcome") {
     answer.outcome = read_outcome(json);
     answer.has_outcome = true;
+  } else if (kind == "started") {
+    answer.start_ms = json.number("ms", 0);
   } else if (kind == "releasing") {
     answer.releasing = true;
   } else if (kind == "trace") {
@@ -318,7 +331,8 @@ Answer read_answer(std::string_view text) {
     answer.total = json.integer("total", 0);
   } else if (kind != "done") {
     json.fail("answer",
-              "done, failure, outcome, releasing, trace, cancelled, seeds, no kernels or progress");
+              "done, started, failure, outcome, releasing, trace, cancelled, seeds, no kernels or "
+              "progress");
   }
   return answer;
 }

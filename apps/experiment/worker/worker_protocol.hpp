@@ -29,6 +29,7 @@ struct StartMessage {
   BackendIdentity identity;                       ///< identity according to the plan
   /// Time limit for an external program to close a data set.
   std::chrono::milliseconds close_limit{60'000};
+  std::chrono::steady_clock::time_point begun{};  ///< when the worker was started
 };
 
 /// Runs a trial on the last data set sent. Carries a descriptor of the initial centroids of all
@@ -64,6 +65,7 @@ struct SeedMessage {
 /// A worker's answer.
 struct Answer {
   std::string failure;  ///< empty: success
+  double start_ms = 0;  ///< answer to `start`: time since StartMessage::begun
   bool has_outcome = false;
   TrialOutcome outcome;     ///< of a trial
   bool releasing = false;   ///< the session of a trial's untimed fit is being released
@@ -78,9 +80,11 @@ struct Answer {
   std::int64_t total = 0;  ///< all its steps
 };
 
-enum class MessageKind { start, dataset, forget, trial, trace, settle, finish, seed };
+enum class MessageKind { start, dataset, forget, trial, trace, settle, finish, seed, prepare };
 
 std::string start_message(const StartMessage& message);
+/// The worker answers when its backend is ready for the first data set and its threads are idle.
+std::string prepare_message();
 /// Sent with the descriptors of values and statistics.
 std::string dataset_message(const nlohmann::ordered_json& description);
 /// The worker releases its data set.
@@ -95,6 +99,8 @@ std::string finish_message();
 
 /// Answers of a worker; read_answer() reads each of them.
 std::string answer_done();
+/// Of `start`.
+std::string answer_started(double ms);
 std::string answer_releasing();
 std::string answer_failure(std::string_view failure);
 std::string answer_outcome(const TrialOutcome& outcome);

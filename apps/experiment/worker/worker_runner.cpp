@@ -24,7 +24,6 @@ namespace lloyd::experiment {
 namespace {
 
 using apps::WorkerProcess;
-using Clock = WorkerProcess::Clock;
 using Event = WorkerProcess::Event;
 
 // Time to answer after a cancellation; a fit stops at the end of its iteration.
@@ -206,16 +205,21 @@ Answer WorkerRunner::await(Worker& worker, const Limits& limits) {
   }
 }
 
-void WorkerRunner::start(Worker& worker, const Limits& limits) {
+void WorkerRunner::send_start(Worker& worker) const {
   const Variant& of = worker.variant;
-  const StartMessage message{of.backend->path().string(), of.parameters.texts(),
-                             plan().isolation.cpus, identity_of(*of.backend), release_limit_};
+  worker.process.send(
+      start_message({of.backend->path().string(), of.parameters.texts(), plan().isolation.cpus,
+                     identity_of(*of.backend), release_limit_, worker.begun}));
+}
+
+void WorkerRunner::await_start(Worker& worker, const Limits& limits) {
+  const Variant& of = worker.variant;
   const Clock::time_point deadline = Clock::now() + plugin_limit_;
   Limits loading = limits;
   if (!loading.deadline || deadline < *loading.deadline) loading.deadline = deadline;
   const Answer answer = [&] {
     try {
-      return ask(worker, start_message(message), {}, loading);
+      return await(worker, loading);
     } catch (const Lost& lost) {
       if (lost.status != TrialStatus::timed_out || loading.deadline == limits.deadline) throw;
       throw Lost(TrialStatus::failed,
@@ -226,6 +230,52 @@ void WorkerRunner::start(Worker& worker, const Limits& limits) {
   if (!answer.failure.empty()) {
     throw Lost(TrialStatus::failed,
                fmt::format("{} could not be loaded again: {}", subject_of(of), answer.failure));
+  }
+  worker.start_ms = answer.start_ms;
+}
+
+WorkerRunner::Worker& WorkerRunner::add_worker(std::size_t variant) {
+  return workers_
+      .try_emplace(variant, plan().variants[variant], command_,
+                   scratch_ ? scratch_->path() : std::filesystem::path())
+      .first->second;
+}
+
+// Programs load their packages while the data set and the initial centroids are made. With one
+// process per trial, only the first trials could gain from it.
+void WorkerRunner::prepare(std::size_t setting) {
+  if (plan().isolation.mode != IsolateMode::worker) return;
+  for (std::size_t v = 0; v < plan().variants.size(); ++v) {
+    const auto& backend = plan().variants[v].backend;
+    if (backend == nullptr || !external::prepares(*backend) || workers_.contains(v) ||
+        !plan().fit(setting, v).skip.empty() || workers_.size() >= max_workers()) {
+      continue;
+    }
+    try {
+      Worker& worker = add_worker(v);
+      worker.preparing = true;
+      send_start(worker);
+      worker.process.send(prepare_message());
+    } catch (const Error&) {  // the variant's own trial tries again and reports it
+      return;
+    }
+  }
+}
+
+// No trial may run while a program loads its packages.
+void WorkerRunner::await_prepared() {
+  for (std::size_t v = 0; v < plan().variants.size(); ++v) {
+    const auto found = workers_.find(v);
+    if (found == workers_.end() || !std::exchange(found->second.preparing, false)) continue;
+    // Not the time limit of a trial: several programs may be loading at once.
+    Limits loading = limits();
+    loading.deadline = Clock::now() + plugin_limit_;
+    try {
+      await_start(found->second, loading);
+      await(found->second, loading);
+    } catch (const Lost&) {  // the variant's own trial tries again and reports it
+      let_go(v);
+    }
   }
 }
 
@@ -247,16 +297,11 @@ WorkerRunner::Worker& WorkerRunner::worker_of(std::size_t variant, const Limits&
   }
   if (found == workers_.end()) {
     make_room();
-    const Clock::time_point begin = Clock::now();
-    found = workers_
-                .try_emplace(variant, plan().variants[variant], command_,
-                             scratch_ ? scratch_->path() : std::filesystem::path())
-                .first;
-    start(found->second, limits);
-    found->second.start_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    Worker& added = add_worker(variant);
+    send_start(added);
+    await_start(added, limits);
   }
-  Worker& worker = found->second;
+  Worker& worker = workers_.at(variant);
   worker.last_trial = ++trials_;
   if (!worker.has_dataset) {
     const Answer answer =
@@ -414,6 +459,7 @@ TrialOutcome WorkerRunner::attempt_once(const Task& task, Record& record) {
 
 TrialOutcome WorkerRunner::attempt(const Task& task, Record& record) {
   const std::size_t variant = task.fit.variant;
+  await_prepared();
   try {
     try {
       return attempt_once(task, record);

@@ -42,13 +42,16 @@ class WorkerRunner final : public SharedStartRunner {
   static constexpr std::size_t kMaxWorkers = 32;
 
  private:
+  using Clock = apps::WorkerProcess::Clock;
   struct Worker {
     Worker(const Variant& its_variant, const std::vector<std::string>& command,
            const std::filesystem::path& scratch)
         : variant(its_variant), process(command, apps::kWorkerSocket, scratch) {}
     const Variant& variant;
+    Clock::time_point begun = Clock::now();
     apps::WorkerProcess process;
     double start_ms = 0;
+    bool preparing = false;  ///< the answers to `start` and `prepare` have not been read
     bool has_dataset = false;
     std::set<std::size_t> warm;  ///< settings whose untimed fit this worker has made
     std::int64_t last_trial = 0;
@@ -64,6 +67,7 @@ class WorkerRunner final : public SharedStartRunner {
   };
   using Limits = apps::WorkerProcess::Limits;
 
+  void prepare(std::size_t setting) override;
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
   Trace watch(const TraceTask& task) override;
@@ -73,7 +77,10 @@ class WorkerRunner final : public SharedStartRunner {
   Limits limits() const;
   Limits release_limits() const;
   Worker& worker_of(std::size_t variant, const Limits& limits);
-  void start(Worker& worker, const Limits& limits);
+  Worker& add_worker(std::size_t variant);
+  void send_start(Worker& worker) const;
+  void await_start(Worker& worker, const Limits& limits);
+  void await_prepared();
   void make_room();
   void end_idle(const Worker* busy);
   TrialOutcome attempt_once(const Task& task, Record& record);

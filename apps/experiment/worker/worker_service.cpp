@@ -49,7 +49,10 @@ class Service {
   Reply answer(const ordered_json& message, const Packet& packet) {
     switch (message_kind(message)) {
       case MessageKind::start:
-        start(read_start_message(message));
+        return {answer_started(start(read_start_message(message))), {}};
+      case MessageKind::prepare:
+        if (backend_ != nullptr) external::prepare(*backend_);
+        machine::wait_for_idle_threads(machine::kMaxSpinTime);
         break;
       case MessageKind::dataset:
         dataset_.reset();
@@ -92,7 +95,8 @@ class Service {
   }
 
  private:
-  void start(const StartMessage& message) {
+  // Returns the time from the start of this process on, in milliseconds.
+  double start(const StartMessage& message) {
     // Set before the plugin is loaded, since thread pools read the affinity when they start.
     if (!message.cpus.empty() && !machine::run_on(message.cpus)) {
       throw Error(fmt::format("cannot run on the processors {}: {}",
@@ -103,6 +107,9 @@ class Service {
     check_same(message.identity, identity_of(*backend_));
     parameters_ = backend_->default_parameters();
     for (const auto& [name, text] : message.parameters) parameters_->set(name, text);
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
+                                                     message.begun)
+        .count();
   }
 
   std::vector<std::vector<double>> read_starts(const FitOptions& options, const Packet& packet) {

@@ -300,6 +300,38 @@ class External(TestCase):
         self.assertEqual([record["backend"]["parameters"] for record in self.of_program()[1:]],
                          [{"threads": "1"}, {"threads": "2"}])
 
+    def test_it_prepares_before_the_first_trial(self):
+        for mode in ("prepares", "prepares-not", "prepares-exits", "prepares-dies"):
+            with self.subTest(mode):
+                # By this order, the first trial is that of the other backend.
+                self.experiment(mode, "{program: PROGRAM, threads: [1, 2]}", more="order_seed: 1\n")
+                records = self.records()
+                self.assertEqual(records[0]["backend"]["name"], "sequential")
+                self.assertEqual([(record["status"], record["reason"]) for record in records], [("ok", None)] * 6)
+                # Each of the two processes was asked once, first of all, and no trial ended meanwhile.
+                self.assertEqual(pathlib.Path(f"{self.program(mode)}.prepared").read_text(), "0\n0\n")
+
+    def test_a_failed_early_start_is_that_of_its_own_trial(self):
+        self.experiment("prepares-changes", status=1)
+        self.assertEqual({record["status"] for record in self.of_program()}, {"failed"})
+        for record in self.of_program():
+            self.assertIn("it has changed since the run began: ", record["reason"])
+        self.assertEqual({record["status"] for record in self.records()}, {"ok", "failed"})
+
+    def test_a_preparation_that_hangs_costs_no_trial(self):
+        # The time limit of a trial is longer than a trial takes on a busy machine.
+        self.experiment("prepares-hangs", more="timeout: 60\n", options=["--plugin-timeout", 2])
+        self.assertEqual([(record["status"], record["reason"]) for record in self.records()], [("ok", None)] * 4)
+        self.assertEqual(self.running("serve"), [])
+
+    def test_it_is_not_prepared_for_single_trials(self):
+        for isolation in ("trial", "none"):
+            with self.subTest(isolation=isolation):
+                self.experiment("prepares", more=f"isolate: {isolation}\n")
+                self.assertEqual({record["status"] for record in self.records()}, {"ok"})
+                self.assertFalse(pathlib.Path(f"{self.program('prepares')}.prepared").exists())
+                (self.output / "records.jsonl").unlink()
+
     def test_an_interrupt_ends_it(self):
         for mode in ("hangs", "open-hangs"):
             for isolation in ("worker", "none"):

@@ -90,6 +90,19 @@ class OwnTime(WorkerCase):
         description = json.loads(described.stdout)
         self.assertEqual(description["version"], "7.8.9")
         self.assertNotIn("unavailable", description)
+        self.assertIs(description["prepare"], True)
+
+    def test_scikit_learn_is_imported_to_prepare(self):
+        packages = self.folder / "packages"
+        for module in ["numpy", "sklearn", "sklearn/cluster", "threadpoolctl"]:
+            (packages / module).mkdir(parents=True)
+            (packages / module / "__init__.py").write_text(f"import sys\nprint('{module}', file=sys.stderr)\n")
+        served = subprocess.run(
+            [sys.executable, "-B", ROOT / "bench" / "peers" / "scikit-learn.py", "serve"],
+            input='{"request": "prepare"}\n', env={**os.environ, "PYTHONPATH": str(packages)},
+            capture_output=True, text=True)
+        self.assertEqual((served.returncode, served.stdout), (0, "{}\n"), served.stderr)
+        self.assertEqual(served.stderr.split(), ["numpy", "sklearn", "sklearn/cluster", "threadpoolctl"])
 
 if __name__ == "__main__":
     unittest.main()

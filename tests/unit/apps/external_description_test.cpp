@@ -36,6 +36,10 @@ TEST(ExternalDescription, IsReadAsInfoAndSchema) {
   parameters.set("how", "slow");
   EXPECT_EQ(parameters.text("how"), "slow");
   EXPECT_THROW(parameters.set("threads", "9"), InputError);
+  EXPECT_FALSE(description.prepares);
+  std::string preparing = kWhole;
+  preparing.insert(1, R"("prepare": true, )");
+  EXPECT_TRUE(ProgramDescription(preparing).prepares);
 }
 
 TEST(ExternalDescription, NeedsLittleWhereItIsUnavailable) {

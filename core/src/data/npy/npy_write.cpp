@@ -76,7 +76,9 @@ void write_npy(const std::filesystem::path& file, const Matrix& matrix) {
   NpyWriter writer(file, {.features = matrix.columns, .dtype = matrix.dtype, .rows = matrix.rows});
   const std::int64_t step = matrix.stride * size_of(matrix.dtype);
   const char* row = static_cast<const char*>(matrix.data);
-  for (std::int64_t i = 0; i < matrix.rows; ++i) writer.write(row + i * step, 1, {});
+  const bool contiguous = matrix.stride == matrix.columns;
+  const std::int64_t rows = contiguous ? matrix.rows : 1;  // per call
+  for (std::int64_t i = 0; i < matrix.rows; i += rows) writer.write(row + i * step, rows, {});
   writer.commit();
 }
 

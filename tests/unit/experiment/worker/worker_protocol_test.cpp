@@ -48,6 +48,9 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
   EXPECT_EQ(read_start_message(start).identity, (BackendIdentity{{"name", "x"}}));
   EXPECT_EQ(read_start_message(start).cpus, (std::vector<int>{0, 1, 5}));
   EXPECT_TRUE(read_start_message(parse_message(start_message({"x", {}, {}, {}}))).cpus.empty());
+  StartMessage timed{"x", {}, {}, {}};
+  timed.begun += std::chrono::nanoseconds(1234567890123);
+  EXPECT_EQ(read_start_message(parse_message(start_message(timed))).begun, timed.begun);
 
   TrialMessage message;
   message.options.clusters = 7;
@@ -126,6 +129,7 @@ TEST(WorkerProtocol, MessagesComeBackAsTheyWere) {
 
   EXPECT_EQ(message_kind(parse_message(forget_message())), MessageKind::forget);
   EXPECT_EQ(message_kind(parse_message(finish_message())), MessageKind::finish);
+  EXPECT_EQ(message_kind(parse_message(prepare_message())), MessageKind::prepare);
   const auto dataset = parse_message(dataset_message({{"rows", 3}}));
   EXPECT_EQ(message_kind(dataset), MessageKind::dataset);
   EXPECT_EQ(read_dataset_message(dataset).at("rows"), 3);
@@ -135,6 +139,7 @@ TEST(WorkerProtocol, AnswersComeBackAsTheyWere) {
   EXPECT_FALSE(read_answer(answer_done()).has_outcome);
   EXPECT_EQ(read_answer(answer_failure("it is \xff broken")).failure, "it is \xef\xbf\xbd broken");
 
+  EXPECT_EQ(read_answer(answer_started(71.5)).start_ms, 71.5);
   EXPECT_TRUE(read_answer(answer_releasing()).releasing);
   EXPECT_FALSE(read_answer(answer_done()).releasing);
   EXPECT_TRUE(read_answer(answer_trace()).has_trace);
