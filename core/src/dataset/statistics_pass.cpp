@@ -164,6 +164,7 @@ void StatisticsPass::combine(const Ranks& ranks) {
 
 // Appends the rows of this rank to those of the ranks before it.
 void StatisticsPass::append_to(const std::vector<double>& before) {
+  const auto columns = static_cast<std::ptrdiff_t>(features_);
   const OpenBlock tail = block_;
   const std::vector<double> minimum = minimum_;
   const std::vector<double> maximum = maximum_;
@@ -174,16 +175,21 @@ void StatisticsPass::append_to(const std::vector<double>& before) {
     maximum_[j] = std::max(maximum_[j], maximum[j]);
     lowest_bit_[j] = std::min(lowest_bit_[j], lowest_bit[j]);
   }
-  for (std::size_t at = 0; at < head_.size(); ++at) {
-    const std::size_t j = at % features_;
-    const double deviation = head_[at] - block_.origin[j];
-    block_.sums[j] += deviation;
-    block_.squares[j] += deviation * deviation;
+  for (auto row = head_.begin(); row != head_.end(); row += columns) {
+    for (std::size_t j = 0; j < features_; ++j) {
+      const double deviation = row[static_cast<std::ptrdiff_t>(j)] - block_.origin[j];
+      block_.sums[j] += deviation;
+      block_.squares[j] += deviation * deviation;
+    }
   }
   merges_blocks_ = true;
   block_.rows += head_rows_;
   if (block_.rows == kBlockRows) end_block();
-  for (std::size_t at = 0; at < blocks_.size(); ++at) moments_[at % features_].merge(blocks_[at]);
+  for (auto block = blocks_.begin(); block != blocks_.end(); block += columns) {
+    for (std::size_t j = 0; j < features_; ++j) {
+      moments_[j].merge(block[static_cast<std::ptrdiff_t>(j)]);
+    }
+  }
   if (tail.rows > 0) block_ = tail;
 }
 

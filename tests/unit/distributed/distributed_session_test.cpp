@@ -216,7 +216,7 @@ RankFit compare_with_one_process(const RankProblem& problem, int ranks,
   Session* opened = nullptr;
   EXPECT_TRUE(backend->open(whole.view(), {}, &opened).ok());
   const RankSessionPointer alone(opened);
-  const RankFit expected = run_rank_fit(*alone, whole, spec, last);
+  RankFit expected = run_rank_fit(*alone, whole, spec, last);
   run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
     const auto rank = static_cast<std::size_t>(communicator->rank());
     const Dataset part = part_of(problem.matrix, bounds, communicator);
