@@ -61,7 +61,7 @@ install_packages() {
 }
 
 # Sets cmake arguments in `quick_build` that run the compiler through ccache, if it is installed, and else
-# precompile headers.
+# precompile headers, with clang (see lloyd_precompile).
 quick_build=(-DLLOYD_PRECOMPILE_HEADERS=ON)
 choose_quick_build() {
   if command -v ccache >/dev/null; then
