@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
@@ -10,6 +9,7 @@
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "distributed/ranks.hpp"
+#include "session/session_pointer.hpp"
 
 namespace lloyd {
 
@@ -43,9 +43,6 @@ class DistributedSession final : public Session {
   void release() noexcept override { delete this; }
 
  private:
-  struct ReleaseLocal {
-    void operator()(Session* session) const { session->release(); }
-  };
   /// Passes requests to stop on to all ranks.
   class RankObserver;
   /// The passes of a fit.
@@ -56,7 +53,7 @@ class DistributedSession final : public Session {
   void check_same_request(const FitSpec& spec) const;
 
   const Dataset& dataset_;
-  std::unique_ptr<Session, ReleaseLocal> local_;
+  SessionPointer local_;
   Ranks ranks_;
   std::vector<std::int64_t> first_rows_;  ///< per rank, and the total
   SumPlan plan_;

@@ -24,6 +24,7 @@
 #include "fit/streamed_session.hpp"
 #include "session/handed_values.hpp"
 #include "session/session_notes.hpp"
+#include "session/session_pointer.hpp"
 
 namespace lloyd {
 namespace {
@@ -119,11 +120,6 @@ class CheckedObserver final : public Observer {
   std::string fault_;
   mutable std::atomic<bool> cancelled_{false};
 };
-
-struct ReleaseSession {
-  void operator()(Session* session) const { session->release(); }
-};
-using SessionPointer = std::unique_ptr<Session, ReleaseSession>;
 
 // Opens the backend on the rows of this process; null if a rank has none.
 SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,

@@ -14,16 +14,13 @@
 #include "session/handed_values.hpp"
 #include "session/partial_check.hpp"
 #include "session/session_notes.hpp"
+#include "session/session_pointer.hpp"
 #include "session/status_error.hpp"
 
 namespace lloyd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct ReleaseSession {
-  void operator()(Session* session) const { session->release(); }
-};
 
 }  // namespace
 
@@ -219,7 +216,7 @@ void StreamedSession::for_each_session(RowRange rows, Observer* observer,
     Session* opened = nullptr;
     throw_if_error(backend_->backend().open(view, parameters_.list(), &opened));
     if (opened == nullptr) throw StatusError(StatusCode::internal, "open returned no session");
-    const std::unique_ptr<Session, ReleaseSession> session(opened);
+    const SessionPointer session(opened);
     body(block, *session, data);
   });
 }

@@ -15,6 +15,7 @@
 #include <lloyd/plugin/sdk/step_backend.hpp>
 
 #include "distributed/distributed_session.hpp"
+#include "session/session_pointer.hpp"
 #include "unit/support/rank_parts.hpp"
 #include "unit/support/thread_communicator.hpp"
 
@@ -77,11 +78,6 @@ Session* open_rank_session(const Dataset& dataset, const RankKind& kind) {
   if (!status.ok()) throw StatusError(status);
   return new RankTestSession(session, kind);
 }
-
-struct ReleaseRankSession {
-  void operator()(Session* session) const { session->release(); }
-};
-using RankSessionPointer = std::unique_ptr<Session, ReleaseRankSession>;
 
 // All that a fit returns to a rank.
 struct RankFit {
@@ -215,12 +211,12 @@ RankFit compare_with_one_process(const RankProblem& problem, int ranks,
   static RankBackend* const backend = new RankBackend;
   Session* opened = nullptr;
   EXPECT_TRUE(backend->open(whole.view(), {}, &opened).ok());
-  const RankSessionPointer alone(opened);
+  const SessionPointer alone(opened);
   RankFit expected = run_rank_fit(*alone, whole, spec, last);
   run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
     const auto rank = static_cast<std::size_t>(communicator->rank());
     const Dataset part = part_of(problem.matrix, bounds, communicator);
-    const RankSessionPointer session(
+    const SessionPointer session(
         new DistributedSession(part, open_rank_session(part, kinds[rank % kinds.size()])));
     const RankFit found = run_rank_fit(*session, part, spec,
                                        communicator->rank() == stopping_rank ? last : kNeverStop);
@@ -273,7 +269,7 @@ TEST(DistributedSession, TheFailureOfOneRankIsReportedByAll) {
       RankKind kind;
       kind.has_kernels = communicator->rank() != 1;
       if (communicator->rank() == 1) kind.failing_pass = pass;
-      const RankSessionPointer session(new DistributedSession(part, open_rank_session(part, kind)));
+      const SessionPointer session(new DistributedSession(part, open_rank_session(part, kind)));
       const RankFit fit = run_rank_fit(*session, part, spec);
       EXPECT_EQ(fit.status.code, StatusCode::device_error);
       EXPECT_STREQ(fit.status.message, "rank 1: the device is on fire");
@@ -287,7 +283,7 @@ TEST(DistributedSession, DifferentRequestsAreRefusedByAll) {
   const RankProblem problem = random_rank_problem(2);
   run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
     const Dataset part = part_of(problem.matrix, {0, 5, problem.matrix.rows}, communicator);
-    const RankSessionPointer session(new DistributedSession(part, open_rank_session(part, {})));
+    const SessionPointer session(new DistributedSession(part, open_rank_session(part, {})));
     const bool differs = communicator->rank() == 1;
     const auto message = [&](const FitSpec& spec) {
       const RankFit fit = run_rank_fit(*session, part, spec);
@@ -326,12 +322,12 @@ TEST(DistributedSession, LabelsTheRowsOfItsRank) {
     labelled.result.inertia = result.inertia;
     return labelled;
   };
-  const RankSessionPointer alone(open_rank_session(whole, {}));
+  const SessionPointer alone(open_rank_session(whole, {}));
   for (const bool with_distances : {false, true}) {
     const RankFit expected = run(*alone, whole, with_distances);
     run_ranks(3, [&](const std::shared_ptr<Communicator>& communicator) {
       const Dataset part = part_of(problem.matrix, {0, 0, n / 3, n}, communicator);
-      const RankSessionPointer session(new DistributedSession(part, open_rank_session(part, {})));
+      const SessionPointer session(new DistributedSession(part, open_rank_session(part, {})));
       const RankFit found = run(*session, part, with_distances);
       EXPECT_TRUE(found.status.ok());
       EXPECT_EQ(found.counts, expected.counts);
@@ -358,8 +354,7 @@ TEST(DistributedSession, SendsOneMessagePerIteration) {
         2,
         [&](const std::shared_ptr<Communicator>& communicator) {
           const Dataset part = part_of(problem.matrix, {0, 5, problem.matrix.rows}, communicator);
-          const RankSessionPointer session(
-              new DistributedSession(part, open_rank_session(part, {})));
+          const SessionPointer session(new DistributedSession(part, open_rank_session(part, {})));
           FitSpec spec = problem.spec;
           spec.initial_centroids = problem.start.data();
           spec.max_iterations = iterations;
