@@ -1,4 +1,4 @@
-"""Fails if a name in an anonymous namespace is also a function of a header that the file does not include.
+"""Fails if names in anonymous namespaces would meet in a unity build.
 
 Usage: check_names.py ROOT    (the root of the project)
 
@@ -7,6 +7,9 @@ the header's then overload one another silently, and a call may choose the wrong
 types in anonymous namespaces of the .cpp files of a group of GROUPS with the functions, in the same enclosing
 namespace, of all headers that the group includes. A header that the file includes itself is left out: there the
 overload is the same in every build.
+
+Two files of a group must not define a type of the same name in an anonymous namespace either: a unity build that
+compiles both does not compile, and which files it puts together depends on the libraries that are installed.
 
 Prints one line per fault.
 """
@@ -37,10 +40,10 @@ def without_angles(text: str) -> str:
 
 
 def name_of(declaration: str) -> tuple[str, str] | None:
-    """("type" or "function", name) that the text up to a body, or to the semicolon, declares; else None."""
+    """("type", "alias" or "function", name) that the text up to a body, or to the semicolon, declares; else None."""
     text = " ".join(without_angles(re.sub(r"\btemplate\s*(?=<)", "", declaration)).split())
     if match := ALIAS.match(text):
-        return "type", match[1]
+        return "alias", match[1]
     function = next((match[1] for match in FUNCTION.finditer(text)
                      if match[1] not in WORDS_BEFORE_PARENTHESES and "=" not in text[:match.start()]), None)
     if function and not function.isupper() and not re.search(r"(?:^|\s)using\s", text):
@@ -52,7 +55,8 @@ def name_of(declaration: str) -> tuple[str, str] | None:
 
 
 def declarations(text: str):
-    """(enclosing namespace, whether it is anonymous, kind, name) of what is declared in namespaces."""
+    """(enclosing namespace, whether it is anonymous, kind, name) of what is declared in namespaces. The kind is that
+    of name_of(), or "declaration" for a type without a body."""
     text = NOISE.sub(" ", text)
     namespaces, begin, at = [], 0, 0
     while at < len(text):
@@ -64,7 +68,8 @@ def declarations(text: str):
                 namespaces.append(opened[1])
             else:
                 if found := name_of(head):
-                    yield "::".join(filter(None, namespaces)), "" in namespaces, *found
+                    kind = "declaration" if found[0] == "type" and sign == ";" else found[0]
+                    yield "::".join(filter(None, namespaces)), "" in namespaces, kind, found[1]
                 if sign == "{":
                     at = end_of_block(text, at)
             begin = at + 1
@@ -114,8 +119,14 @@ def faults_of(root: pathlib.Path) -> list[str]:
             for space, anonymous, kind, name in read(header):
                 if kind == "function" and not anonymous:
                     functions[space, name].add(header)
+        defined = {}  # (namespace, name) of a type in an anonymous namespace -> the first file that defines it
         for file in sources:
-            names = dict.fromkeys((space, name) for space, anonymous, _, name in read(file) if anonymous)
+            declared = read(file)
+            for space, anonymous, kind, name in declared:
+                if anonymous and kind == "type" and (first := defined.setdefault((space, name), file)) != file:
+                    faults.append(f"{file}: its anonymous namespace defines '{name}', as does that of {first}: rename "
+                                  "one of them, or share it")
+            names = dict.fromkeys((space, name) for space, anonymous, _, name in declared if anonymous)
             faults += [f"{file}: '{name}' in its anonymous namespace is also a function of {header}, which it does not "
                        "include: rename it" for space, name in names
                        for header in sorted(functions[space, name] - own[file])]

@@ -95,6 +95,18 @@ class Names(TestCase):
         self.put("apps/other.cpp", OTHER.replace("DECLARATION", "int scattered(int n);"))
         self.check()
 
+    def test_a_type_that_two_files_define_is_found(self):
+        text = OTHER.replace("DECLARATION", "struct Release { int n; };")
+        self.put("tests/unit/first_test.cpp", text)
+        self.put("tests/unit/second_test.cpp", OTHER.replace("DECLARATION", "class Release;"))
+        self.put("tests/bad_plugins/third.cpp", text)  # not compiled together with the others
+        self.check()
+        self.put("tests/unit/second_test.cpp", OTHER.replace("DECLARATION", "class Release final : Base {};"))
+        done = subprocess.run([sys.executable, "-B", SCRIPT, self.folder], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stderr, "tests/unit/second_test.cpp: its anonymous namespace defines 'Release', as does "
+                                      "that of tests/unit/first_test.cpp: rename one of them, or share it\n")
+        self.assertEqual(done.returncode, 1)
+
     def test_another_folder_than_the_root_is_refused(self):
         done = subprocess.run([sys.executable, "-B", SCRIPT, self.folder / "tests"], capture_output=True, text=True,
                               timeout=60)
