@@ -15,7 +15,7 @@ packages=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang)
 for part in "${parts[@]}"; do
   case $part in
     release)
-      packages+=(doxygen doxygen-awesome-css)
+      packages+=(doxygen doxygen-awesome-css libopenmpi-dev openmpi-bin)
       # For tests of the report page and of instruction counts, which are skipped elsewhere if these are
       # missing.
       [ "${CI:-}" != true ] || packages+=(chromium valgrind)

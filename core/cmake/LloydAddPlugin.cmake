@@ -37,7 +37,35 @@ function(lloyd_add_plugin name)
       "configure with -DCMAKE_BUILD_TYPE=Release")
   endif()
   set(target lloyd_${name})
-  add_library(${target} MODULE ${arg_SOURCES})
+  lloyd_add_plugin_library(${target} ${name} "${arg_VERSION}" lloyd_plugin.map "${arg_SOURCES}" "${arg_LINK}")
+  set_property(GLOBAL APPEND PROPERTY LLOYD_PLUGIN_TARGETS ${target})
+
+  if(NOT CMAKE_PROJECT_NAME STREQUAL "Lloyd")
+    set(test conformance.${name})
+    add_test(NAME ${test} COMMAND $<TARGET_FILE:Lloyd::lloyd> verify $<TARGET_FILE:${target}>)
+    set_tests_properties(${test} PROPERTIES
+      SKIP_REGULAR_EXPRESSION "nothing was verified: the backend is unavailable"
+      TIMEOUT 1800)
+  endif()
+endfunction()
+
+# lloyd_add_communicator(<name> SOURCES <file>... [LINK <library>...])
+#
+# Builds a communicator plugin, lloyd-communicator-<name>.so: see communicator_plugin.hpp. Lloyd looks for it
+# in the plugin folders; its version is that of the project.
+function(lloyd_add_communicator name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  set(target lloyd_communicator_${name})
+  lloyd_add_plugin_library(
+    ${target} ${name} "${PROJECT_VERSION}" lloyd_communicator.map "${arg_SOURCES}" "${arg_LINK}")
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME lloyd-communicator-${name})
+  set_property(GLOBAL APPEND PROPERTY LLOYD_COMMUNICATOR_TARGETS ${target})
+endfunction()
+
+# Builds a plugin of any kind: the module library <target>, with the name and version of its header. <exports>
+# is the linker's version script, in the folder of this file.
+function(lloyd_add_plugin_library target name version exports sources link)
+  add_library(${target} MODULE ${sources})
   # Hidden symbols, so that two plugins share no function and no static variable, even if they
   # include the same headers.
   set_target_properties(${target} PROPERTIES
@@ -52,12 +80,12 @@ function(lloyd_add_plugin name)
     # working directory.
     BUILD_WITH_INSTALL_RPATH ON)
   target_compile_definitions(${target} PRIVATE
-    LLOYD_PLUGIN_NAME="${name}" LLOYD_PLUGIN_VERSION="${arg_VERSION}")
-  target_link_libraries(${target} PRIVATE Lloyd::plugin_sdk ${arg_LINK})
+    LLOYD_PLUGIN_NAME="${name}" LLOYD_PLUGIN_VERSION="${version}")
+  target_link_libraries(${target} PRIVATE Lloyd::plugin_sdk ${link})
   if(TARGET lloyd_compile_options)
     target_link_libraries(${target} PRIVATE lloyd_compile_options)
   endif()
-  set(exports ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/lloyd_plugin.map)
+  set(exports ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${exports})
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
   # -Xlinker, because -Wl splits a path at its commas.
   target_link_options(${target} PRIVATE
@@ -67,13 +95,4 @@ function(lloyd_add_plugin name)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   install(TARGETS ${target} LIBRARY DESTINATION lib/lloyd)
-  set_property(GLOBAL APPEND PROPERTY LLOYD_PLUGIN_TARGETS ${target})
-
-  if(NOT CMAKE_PROJECT_NAME STREQUAL "Lloyd")
-    set(test conformance.${name})
-    add_test(NAME ${test} COMMAND $<TARGET_FILE:Lloyd::lloyd> verify $<TARGET_FILE:${target}>)
-    set_tests_properties(${test} PROPERTIES
-      SKIP_REGULAR_EXPRESSION "nothing was verified: the backend is unavailable"
-      TIMEOUT 1800)
-  endif()
 endfunction()

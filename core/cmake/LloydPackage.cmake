@@ -36,7 +36,7 @@ endforeach()
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/LloydConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 set(package_files ${PROJECT_BINARY_DIR}/LloydConfigVersion.cmake)
-foreach(file IN ITEMS LloydAddPlugin.cmake lloyd_plugin.map)
+foreach(file IN ITEMS LloydAddPlugin.cmake lloyd_plugin.map lloyd_communicator.map)
   configure_file(${PROJECT_SOURCE_DIR}/core/cmake/${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)
   list(APPEND package_files ${PROJECT_BINARY_DIR}/${file})
 endforeach()

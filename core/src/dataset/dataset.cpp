@@ -8,13 +8,13 @@
 
 #include <lloyd/data/backing_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/check_shape.hpp"
 #include "dataset/fingerprint.hpp"
 #include "dataset/row_blocks.hpp"
 #include "dataset/statistics_pass.hpp"
-#include "distributed/ranks.hpp"
 
 namespace lloyd {
 namespace {

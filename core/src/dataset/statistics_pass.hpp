@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "dataset/fingerprint.hpp"
-#include "distributed/ranks.hpp"
 
 namespace lloyd {
 

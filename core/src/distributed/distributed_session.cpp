@@ -39,14 +39,15 @@ void require_same_centroids(const Ranks& ranks, const double* centroids, std::in
 // the next message, so that none of them ends alone.
 class DistributedSession::RankObserver final : public Observer {
  public:
-  // `observer` may be null.
-  explicit RankObserver(Observer* observer) : observer_(observer) {}
+  // `observer` may be null. `ranks` must outlive this object.
+  RankObserver(Observer* observer, const Ranks& ranks) : observer_(observer), ranks_(ranks) {}
 
   bool on_iteration(const IterationRecord& record) noexcept override {
     if (observer_ != nullptr && !observer_->on_iteration(record)) stop_ = true;
     return true;
   }
   bool stop_requested() const noexcept override {
+    ranks_.progress();
     return stop_ || (observer_ != nullptr && observer_->stop_requested());
   }
   void* query(const char* name) noexcept override {
@@ -55,6 +56,7 @@ class DistributedSession::RankObserver final : public Observer {
 
  private:
   Observer* observer_;
+  const Ranks& ranks_;
   std::atomic<bool> stop_{false};
 };
 
@@ -311,7 +313,7 @@ Status DistributedSession::fit(const FitSpec& spec, Observer* observer,
   return run([&] {
     check_same_request(spec);
     result.sum_form = plan_.form;
-    RankObserver rank_observer(observer);
+    RankObserver rank_observer(observer, ranks_);
     std::optional<Passes> passes;
     ranks_.together([&] { passes.emplace(*this, spec, rank_observer, result); });
     drive_fit(spec, &rank_observer, *passes, result);
@@ -325,6 +327,7 @@ Status DistributedSession::label(const LabelRequest& request, Observer* observer
     ranks_.require_same(std::span(&request.clusters, 1), kNames);
     require_same_centroids(ranks_, request.centroids, request.clusters * dataset_.features());
     result.valid = 0;
+    RankObserver rank_observer(observer, ranks_);
     PassMessage message(request.clusters, 0, true);
     const Status status = status_of([&] {
       if (local_ == nullptr) return;
@@ -334,7 +337,7 @@ Status DistributedSession::label(const LabelRequest& request, Observer* observer
         part.labels = result.labels;
         part.counts = message.counts();
         part.squared_distances = result.squared_distances;
-        throw_if_error(local_->label(request, observer, part));
+        throw_if_error(local_->label(request, &rank_observer, part));
         for (std::int64_t i = 0; i < dataset_.samples(); ++i) {
           inertia.add(result.squared_distances[i]);
         }
@@ -349,11 +352,11 @@ Status DistributedSession::label(const LabelRequest& request, Observer* observer
         if (part.labels != nullptr) std::fill_n(part.labels, dataset_.samples(), -1);
         part.counts = message.counts();
         part.inertia = &inertia;
-        throw_if_error(local_->partial(all, observer, part));
+        throw_if_error(local_->partial(all, &rank_observer, part));
       }
       message.set_inertia(inertia);
     });
-    message.add_up(ranks_, status, observer != nullptr && observer->stop_requested());
+    message.add_up(ranks_, status, rank_observer.stop_requested());
     if (result.counts != nullptr) std::copy_n(message.counts(), request.clusters, result.counts);
     result.inertia = message.inertia().value();
     const bool has_labels = result.labels != nullptr || local_ == nullptr;

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <lloyd/dataset.hpp>
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
-#include "distributed/ranks.hpp"
 #include "session/session_pointer.hpp"
 
 namespace lloyd {

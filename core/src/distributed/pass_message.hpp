@@ -7,11 +7,10 @@
 #include <span>
 #include <vector>
 
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
-
-#include "distributed/ranks.hpp"
 
 namespace lloyd {
 

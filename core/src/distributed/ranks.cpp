@@ -1,4 +1,4 @@
-#include "distributed/ranks.hpp"
+#include <lloyd/internal/ranks.hpp>
 
 #include <cstring>
 #include <new>
@@ -44,10 +44,6 @@ ExactSum Ranks::sum(const ExactSum& mine) const {
   return all;
 }
 
-void Ranks::min(std::span<std::int64_t> values) const {
-  reduce(values.data(), values.size(), ElementType::int64, ReduceOp::min);
-}
-
 void Ranks::max(std::span<std::int64_t> values) const {
   reduce(values.data(), values.size(), ElementType::int64, ReduceOp::max);
 }
@@ -68,10 +64,6 @@ void Ranks::gather_bytes(const void* mine, std::int64_t bytes, void* all) const 
     return;
   }
   throw_if_error(communicator_->all_gather(mine, bytes, all));
-}
-
-void Ranks::barrier() const {
-  if (!alone()) throw_if_error(communicator_->barrier());
 }
 
 void Ranks::require_same(std::span<const std::int64_t> values,
@@ -105,6 +97,10 @@ void Ranks::together(const std::function<void()>& body) const {
   agree(status_of(body));
 }
 
+void Ranks::progress() const noexcept {
+  if (!alone()) communicator_->progress();
+}
+
 void Ranks::abort(const char* message) const noexcept {
   if (!alone()) communicator_->abort(message);
 }
@@ -119,7 +115,7 @@ Status status_of(const std::function<void()>& body) noexcept {
     return Status::error(error.code(), error.what());
   } catch (const Cancelled& error) {
     return Status::error(StatusCode::cancelled, error.what());
-  } catch (const Error& error) {
+  } catch (const InputError& error) {
     return Status::error(StatusCode::invalid_argument, error.what());
   } catch (const std::bad_alloc&) {
     return Status::error(StatusCode::out_of_memory, "host memory is exhausted");

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
-#include "distributed/ranks.hpp"
 #include "evaluation/label_evaluation.hpp"
 #include "parallel/range_workers.hpp"
 

@@ -11,13 +11,13 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
 #include "distributed/distributed_session.hpp"
-#include "distributed/ranks.hpp"
 #include "fit/defined_result.hpp"
 #include "fit/elapsed.hpp"
 #include "fit/result_check.hpp"

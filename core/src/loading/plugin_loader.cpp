@@ -6,72 +6,23 @@
 #include <functional>
 #include <iterator>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <lloyd/backend_name.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/registry.hpp>
 
-#include "loading/elf_section.hpp"
-#include "loading/shared_library.hpp"
+#include "loading/plugin_header.hpp"
 
 namespace lloyd {
 namespace {
 
-template <std::size_t Size>
-std::string header_text(const char (&field)[Size]) {
-  return {field, std::find(field, field + Size, '\0')};
-}
-
-void check_header(const std::string& file, const PluginHeader& header) {
-  if (std::memcmp(header.magic, kPluginMagic, sizeof(kPluginMagic)) != 0) {
-    throw InputError(
-        fmt::format("{} is not a Lloyd plugin: its section {} does not begin with "
-                    "Lloyd's magic bytes",
-                    file, LLOYD_PLUGIN_SECTION));
-  }
-  if (header.abi_major != kAbiMajor) {
-    throw InputError(
-        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
-                    "major numbers must be equal",
-                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
-  }
-  if (header.abi_minor > kAbiMinor) {
-    throw InputError(
-        fmt::format("{} was built for plugin ABI {}.{}, this program has {}.{}: the "
-                    "plugin must not be newer",
-                    file, header.abi_major, header.abi_minor, kAbiMajor, kAbiMinor));
-  }
-  const std::string tag = header_text(header.abi_tag);
-  if (tag != LLOYD_ABI_TAG) {
-    throw InputError(fmt::format("{} was built for the platform '{}', this program is '{}'", file,
-                                 printable(tag), LLOYD_ABI_TAG));
-  }
-  if (header.header_size != sizeof(PluginHeader)) {
-    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected", file,
-                                 header.header_size, sizeof(PluginHeader)));
-  }
-  const std::string name = header_text(header.name);
-  if (!is_backend_name(name)) {
-    throw InputError(
-        fmt::format("{} names its backend '{}', where 1 to {} lower-case letters, digits and '-', "
-                    "a letter first, are expected",
-                    file, printable(name), kMaxNameCharacters));
-  }
-}
-
-const PluginDescriptor& load_descriptor(const std::filesystem::path& file) {
-  const boost::dll::shared_library& library = load_library(file, SymbolScope::local);
-  if (!library.has(LLOYD_PLUGIN_SYMBOL)) {
-    throw InputError(fmt::format("{} has the section {} but does not export the symbol {}",
-                                 file.string(), LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL));
-  }
-  return library.get<const PluginDescriptor>(LLOYD_PLUGIN_SYMBOL);
-}
+constexpr PluginKind kBackendPlugin = {LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL, "a Lloyd plugin",
+                                       "backend"};
 
 constexpr std::int64_t kMaxParameters = 1000;
 
@@ -159,20 +110,8 @@ void check_devices(const std::string& file, const DeviceList& list) {
 }  // namespace
 
 PluginHeader read_plugin_header(const std::filesystem::path& file) {
-  const std::vector<std::byte> section =
-      read_elf_section(file, LLOYD_PLUGIN_SECTION, "a Lloyd plugin", sizeof(PluginHeader));
-  // The header of another major version may be shorter; magic number and version always come first.
-  if (section.size() < offsetof(PluginHeader, abi_tag)) {
-    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",
-                                 file.string(), section.size(), sizeof(PluginHeader)));
-  }
   PluginHeader header{};
-  std::copy(section.begin(), section.end(), reinterpret_cast<std::byte*>(&header));
-  check_header(file.string(), header);
-  if (section.size() < sizeof(PluginHeader)) {
-    throw InputError(fmt::format("{} has a plugin header of {} bytes, where {} are expected",
-                                 file.string(), section.size(), sizeof(PluginHeader)));
-  }
+  read_header(file, kBackendPlugin, std::as_writable_bytes(std::span(&header, 1)));
   return header;
 }
 
@@ -181,11 +120,8 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
   const std::filesystem::path file = std::filesystem::absolute(given);
   const std::string name = file.string();
   const PluginHeader header = read_plugin_header(file);
-  const PluginDescriptor& descriptor = load_descriptor(file);
-  if (std::memcmp(&descriptor.header, &header, sizeof(header)) != 0) {
-    throw InputError(fmt::format("{}: the symbol {} is not the descriptor in the section {}", name,
-                                 LLOYD_PLUGIN_SYMBOL, LLOYD_PLUGIN_SECTION));
-  }
+  const auto& descriptor = *static_cast<const PluginDescriptor*>(
+      load_descriptor(file, kBackendPlugin, std::as_bytes(std::span(&header, 1)), false));
   if (descriptor.probe == nullptr || descriptor.create == nullptr) {
     throw InputError(fmt::format("{}: its descriptor lacks probe or create", name));
   }
@@ -202,7 +138,7 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
   const auto count = std::clamp<std::int64_t>(list.count, 0, std::size(list.devices));
   std::vector<DeviceInfo> devices(list.devices, list.devices + count);
   for (DeviceInfo& device : devices) {
-    const std::string text = printable(header_text(device.name));
+    const std::string text = printable(text_of_field(device.name));
     std::fill(std::begin(device.name), std::end(device.name), '\0');
     text.copy(device.name, sizeof(device.name) - 1);
   }
@@ -266,8 +202,8 @@ LoadedBackend::LoadedBackend(std::filesystem::path path, const PluginHeader& hea
                              Backend* backend, std::vector<DeviceInfo> devices,
                              std::string unavailable)
     : path_(std::move(path)),
-      name_(header_text(header.name)),
-      version_(printable(header_text(header.version))),
+      name_(text_of_field(header.name)),
+      version_(printable(text_of_field(header.version))),
       backend_(backend),
       info_(backend->info() == nullptr ? BackendInfo() : host_copy(backend->info())),
       devices_(std::move(devices)),

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <lloyd/dataset.hpp>
+#include <lloyd/internal/ranks.hpp>
 
-#include "distributed/ranks.hpp"
 #include "parallel/range_workers.hpp"
 #include "seeding/seeding_samples.hpp"
 

@@ -1,3 +1,4 @@
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/seeding.hpp>
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <lloyd/random.hpp>
 
 #include "dataset/squared_range.hpp"
-#include "distributed/ranks.hpp"
 #include "parallel/range_workers.hpp"
 #include "seeding/distributed_samples.hpp"
 #include "seeding/kmeans_parallel.hpp"

@@ -5,9 +5,8 @@
 #include <span>
 #include <vector>
 
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
-
-#include "distributed/ranks.hpp"
 
 namespace lloyd {
 

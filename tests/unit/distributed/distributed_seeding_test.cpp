@@ -11,8 +11,8 @@
 #include <lloyd/seeding.hpp>
 
 #include "unit/support/rank_parts.hpp"
+#include "unit/support/run_ranks.hpp"
 #include "unit/support/temporary_folder.hpp"
-#include "unit/support/thread_communicator.hpp"
 
 namespace lloyd {
 namespace {

@@ -17,7 +17,7 @@
 #include "distributed/distributed_session.hpp"
 #include "session/session_pointer.hpp"
 #include "unit/support/rank_parts.hpp"
-#include "unit/support/thread_communicator.hpp"
+#include "unit/support/run_ranks.hpp"
 
 namespace lloyd {
 namespace {
@@ -342,28 +342,61 @@ TEST(DistributedSession, LabelsTheRowsOfItsRank) {
   }
 }
 
+// Counts the operations of a rank.
+class CountingCommunicator final : public Communicator {
+ public:
+  explicit CountingCommunicator(std::shared_ptr<Communicator> inner) : inner_(std::move(inner)) {}
+
+  std::int64_t operations() const { return operations_; }
+  std::int32_t rank() const noexcept override { return inner_->rank(); }
+  std::int32_t size() const noexcept override { return inner_->size(); }
+  Status all_reduce(const ReduceRequest& request) noexcept override {
+    ++operations_;
+    return inner_->all_reduce(request);
+  }
+  Status broadcast(void* bytes, std::int64_t count, std::int32_t root) noexcept override {
+    ++operations_;
+    return inner_->broadcast(bytes, count, root);
+  }
+  Status all_gather(const void* mine, std::int64_t bytes, void* all) noexcept override {
+    ++operations_;
+    return inner_->all_gather(mine, bytes, all);
+  }
+  Status barrier() noexcept override {
+    ++operations_;
+    return inner_->barrier();
+  }
+  void set_timeout(double seconds) noexcept override { inner_->set_timeout(seconds); }
+  void progress() noexcept override { inner_->progress(); }
+  void abort(const char* message) noexcept override { inner_->abort(message); }
+  bool reports_failure() noexcept override { return inner_->reports_failure(); }
+  void* query(const char* name) noexcept override { return inner_->query(name); }
+  void release() noexcept override {}
+
+ private:
+  std::shared_ptr<Communicator> inner_;
+  std::int64_t operations_ = 0;
+};
+
 TEST(DistributedSession, SendsOneMessagePerIteration) {
   RankProblem problem = random_rank_problem(2);
   problem.spec.stop_rule = StopRule::fixed;
   problem.spec.empty_clusters = EmptyClusters::keep;
-  const auto ranks = std::make_shared<ThreadRanks>(2);
-  std::int64_t operations[2] = {};
-  for (const std::int64_t iterations : {2, 12}) {
-    const std::int64_t before = ranks->operations();
-    run_ranks(
-        2,
-        [&](const std::shared_ptr<Communicator>& communicator) {
-          const Dataset part = part_of(problem.matrix, {0, 5, problem.matrix.rows}, communicator);
-          const SessionPointer session(new DistributedSession(part, open_rank_session(part, {})));
-          FitSpec spec = problem.spec;
-          spec.initial_centroids = problem.start.data();
-          spec.max_iterations = iterations;
-          EXPECT_TRUE(run_rank_fit(*session, part, spec).status.ok());
-        },
-        ranks);
-    operations[iterations == 12] = ranks->operations() - before;
-  }
-  EXPECT_EQ(operations[1] - operations[0], 10);
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    const auto counting = std::make_shared<CountingCommunicator>(communicator);
+    const Dataset part = part_of(problem.matrix, {0, 5, problem.matrix.rows}, counting);
+    const SessionPointer session(new DistributedSession(part, open_rank_session(part, {})));
+    const auto operations_of = [&](std::int64_t iterations) {
+      FitSpec spec = problem.spec;
+      spec.initial_centroids = problem.start.data();
+      spec.max_iterations = iterations;
+      const std::int64_t before = counting->operations();
+      EXPECT_TRUE(run_rank_fit(*session, part, spec).status.ok());
+      return counting->operations() - before;
+    };
+    const std::int64_t of_two = operations_of(2);
+    EXPECT_EQ(operations_of(12) - of_two, 10);
+  });
 }
 
 }  // namespace

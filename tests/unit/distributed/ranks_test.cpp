@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/ranks.hpp>
 
-#include "distributed/ranks.hpp"
+#include "unit/support/run_ranks.hpp"
 #include "unit/support/temporary_folder.hpp"
-#include "unit/support/thread_communicator.hpp"
 
 namespace lloyd {
 namespace {
@@ -25,7 +25,6 @@ TEST(Ranks, WithoutACommunicatorThereIsOne) {
   ranks.sum(values);
   ranks.max(values);
   ranks.broadcast(std::span(values), 0);
-  ranks.barrier();
   EXPECT_EQ(values, RankValues({3, -4}));
   EXPECT_EQ(ranks.gather(std::int64_t{7}), RankValues({7}));
   EXPECT_EQ(message_of<InputError>([&] { ranks.together([] { throw InputError("bad"); }); }),
@@ -41,9 +40,6 @@ TEST(Ranks, ReduceBroadcastAndGather) {
         RankValues sums = {r, 1, -2 * r};
         ranks.sum(sums);
         EXPECT_EQ(sums, RankValues({size * (size - 1) / 2, size, -size * (size - 1)}));
-        RankValues lowest = {r, 5 - r};
-        ranks.min(lowest);
-        EXPECT_EQ(lowest, RankValues({0, 6 - size}));
         std::vector<double> highest = {static_cast<double>(r), -0.5};
         ranks.max(highest);
         EXPECT_EQ(highest, (std::vector<double>{size - 1.0, -0.5}));
@@ -53,7 +49,13 @@ TEST(Ranks, ReduceBroadcastAndGather) {
         RankValues numbers(static_cast<std::size_t>(size));
         std::iota(numbers.begin(), numbers.end(), 10);
         EXPECT_EQ(ranks.gather(r + 10), numbers);
-        ranks.barrier();
+        // Rank r passes r values.
+        const RankValues mine(static_cast<std::size_t>(r), r);
+        RankValues together;
+        for (std::int64_t rank = 0; rank < size; ++rank) {
+          together.insert(together.end(), static_cast<std::size_t>(rank), rank);
+        }
+        EXPECT_EQ(ranks.concatenate(std::span<const std::int64_t>(mine)), together);
       }
     });
   }
@@ -78,8 +80,8 @@ TEST(Ranks, AMissingRankIsNamedAfterTheTimeout) {
     communicator->set_timeout(0.02);
     const Ranks ranks(communicator);
     if (ranks.rank() == 1) return;
-    EXPECT_EQ(message_of<StatusError>([&] { ranks.barrier(); }),
-              "rank 0 waited 0.02 s for rank 1 in barrier");
+    EXPECT_EQ(message_of<StatusError>([&] { ranks.gather(1); }),
+              "rank 0 waited 0.02 s for rank 1 in all_gather of 4 bytes");
   });
 }
 
@@ -89,7 +91,7 @@ TEST(Ranks, AbortEndsTheOperationsOfAll) {
     if (ranks.rank() == 2) ranks.abort("rank 2 ran out of memory");
     RankValues values = {1};
     EXPECT_EQ(message_of<StatusError>([&] { ranks.sum(values); }), "rank 2 ran out of memory");
-    EXPECT_EQ(message_of<StatusError>([&] { ranks.barrier(); }), "rank 2 ran out of memory");
+    EXPECT_EQ(message_of<StatusError>([&] { ranks.gather(1); }), "rank 2 ran out of memory");
   });
 }
 

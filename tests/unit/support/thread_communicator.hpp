@@ -6,13 +6,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -53,7 +51,6 @@ class ThreadRanks {
       std::fill(calls_.begin(), calls_.end(), Call());
       arrived_ = 0;
       ++generation_;
-      ++operations_;
       changed_.notify_all();
       return {};
     }
@@ -78,11 +75,6 @@ class ThreadRanks {
     const std::lock_guard lock(mutex_);
     fail(message);
   }
-  /// Number of operations that were carried out.
-  std::int64_t operations() {
-    const std::lock_guard lock(mutex_);
-    return operations_;
-  }
 
  private:
   void fail(const std::string& message) {
@@ -96,7 +88,6 @@ class ThreadRanks {
   std::vector<Call> calls_;
   int arrived_ = 0;
   std::int64_t generation_ = 0;
-  std::int64_t operations_ = 0;
   double timeout_ = 0;
   std::string failure_;
 };
@@ -147,7 +138,9 @@ class ThreadCommunicator final : public Communicator {
     return ranks_->call(rank_, {"barrier"}, [](std::span<const ThreadRanks::Call>) {});
   }
   void set_timeout(double seconds) noexcept override { ranks_->set_timeout(seconds); }
+  void progress() noexcept override {}
   void abort(const char* message) noexcept override { ranks_->abort(message); }
+  bool reports_failure() noexcept override { return rank_ == 0; }
   void* query(const char*) noexcept override { return nullptr; }
   void release() noexcept override { delete this; }
 
@@ -179,33 +172,5 @@ class ThreadCommunicator final : public Communicator {
   std::shared_ptr<ThreadRanks> ranks_;
   int rank_;
 };
-
-/// Calls body(communicator) on `size` threads, each with its rank. Rethrows the exception of the
-/// lowest rank that threw one.
-inline void run_ranks(int size, const std::function<void(std::shared_ptr<Communicator>)>& body,
-                      const std::shared_ptr<ThreadRanks>& ranks) {
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(size));
-  {
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < size; ++rank) {
-      threads.emplace_back([&, rank] {
-        try {
-          body(std::shared_ptr<Communicator>(
-              new ThreadCommunicator(ranks, rank),
-              [](Communicator* communicator) { communicator->release(); }));
-        } catch (...) {
-          failures[static_cast<std::size_t>(rank)] = std::current_exception();
-          ranks->abort("another rank threw an exception");
-        }
-      });
-    }
-  }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure != nullptr) std::rethrow_exception(failure);
-  }
-}
-inline void run_ranks(int size, const std::function<void(std::shared_ptr<Communicator>)>& body) {
-  run_ranks(size, body, std::make_shared<ThreadRanks>(size));
-}
 
 }  // namespace lloyd

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include <lloyd/dataset.hpp>
 
@@ -28,6 +29,8 @@ void write_npy(const std::filesystem::path& file, const Matrix& matrix);
 /// Writes rows x columns values as float64.
 void write_npy(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns);
+/// The header of an .npy file of n int32 labels; the labels follow it.
+std::string npy_labels_header(std::int64_t labels);
 /// Writes n labels as int32.
 void write_npy(const std::filesystem::path& file, std::span<const std::int32_t> labels);
 

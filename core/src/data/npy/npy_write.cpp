@@ -93,9 +93,13 @@ void write_npy(const std::filesystem::path& file, std::span<const double> values
   writer.commit();
 }
 
+std::string npy_labels_header(std::int64_t labels) {
+  return header("i4", fmt::format("({},)", labels));
+}
+
 void write_npy(const std::filesystem::path& file, std::span<const std::int32_t> labels) {
   NewFile output(file);
-  output.write(header("i4", fmt::format("({},)", labels.size())));
+  output.write(npy_labels_header(std::ssize(labels)));
   output.write(bytes_of(labels.data(), labels.size_bytes()));
   output.commit();
 }

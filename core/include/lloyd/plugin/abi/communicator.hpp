@@ -57,15 +57,22 @@ class Communicator {
   virtual Status all_gather(const void* mine, std::int64_t bytes, void* all) noexcept = 0;
   /// Returns when all ranks have called it.
   virtual Status barrier() noexcept = 0;
-  /// An operation fails once it has waited for another rank for so many seconds; 0: never.
+  /// An operation fails after it has waited this many seconds for a rank that neither takes part
+  /// nor signals progress, by progress() or in the implementation's own way; 0: never.
   virtual void set_timeout(double seconds) noexcept = 0;
-  /// Makes the current and all later operations of all ranks fail with this message
-  /// (zero-terminated, UTF-8), as far as they can be reached. Not collective; may be called from
-  /// any thread.
+  /// Tells ranks that wait for this one that it is at work. Not collective, cheap, and may be
+  /// called from any thread; the core calls it during long work.
+  virtual void progress() noexcept = 0;
+  /// Makes the current and all later operations fail, with this message (zero-terminated, UTF-8),
+  /// on all ranks that can be reached. Not collective; may be called from any thread.
   virtual void abort(const char* message) noexcept = 0;
+  /// After a failure: true on one of the ranks that can still reach one another; that rank reports
+  /// it to the user. Not collective; may wait a moment for messages of other ranks.
+  virtual bool reports_failure() noexcept = 0;
   /// Extension point: the interface of that name, or null if there is none.
   virtual void* query(const char* interface_name) noexcept = 0;
-  /// Destroys the caller's communicator. Not collective.
+  /// Destroys the caller's communicator. May wait until all ranks release theirs; after a failure
+  /// it does not wait.
   virtual void release() noexcept = 0;
 
  protected:

@@ -24,8 +24,8 @@ class AgreedError : public StatusError {
   using StatusError::StatusError;
 };
 
-/// All arrays are in host memory. Methods other than rank(), size(), alone() and abort() are
-/// collective, and throw StatusError if the communicator fails.
+/// All arrays are in host memory. Methods after alone() are collective unless they say
+/// otherwise, and throw StatusError if the communicator fails.
 class Ranks {
  public:
   /// One rank: collective operations have no effect.
@@ -44,8 +44,6 @@ class Ranks {
   void sum(std::span<std::int64_t> values) const;
   /// The sum of exact sums over all ranks.
   ExactSum sum(const ExactSum& mine) const;
-  /// Element-wise minimum over all ranks, in place.
-  void min(std::span<std::int64_t> values) const;
   /// Element-wise maximum over all ranks, in place.
   void max(std::span<std::int64_t> values) const;
   /// Element-wise maximum of values that are not NaN over all ranks, in place.
@@ -88,9 +86,6 @@ class Ranks {
     return all;
   }
 
-  /// Returns when all ranks have called it.
-  void barrier() const;
-
   /// Throws AgreedError, with the name of the first value that differs, unless all ranks pass the
   /// same values. The last name stands for all further values.
   void require_same(std::span<const std::int64_t> values, std::span<const char* const> names) const;
@@ -104,7 +99,9 @@ class Ranks {
   /// throws; see status_of(). With one rank, exceptions pass through unchanged.
   void together(const std::function<void()>& body) const;
 
-  /// Makes the operations of all other ranks fail.
+  /// Tells the other ranks that this one is at work; not collective.
+  void progress() const noexcept;
+  /// Makes the operations of all other ranks fail; not collective.
   void abort(const char* message) const noexcept;
 
  private:
@@ -118,7 +115,7 @@ class Ranks {
 };
 
 /// Runs `body`. Returns ok, or a status for what it threw: that of a StatusError or BackendError,
-/// `cancelled` for Cancelled, `invalid_argument` for other errors of the core.
+/// `cancelled` for Cancelled, `invalid_argument` for InputError, `internal` for other errors.
 Status status_of(const std::function<void()>& body) noexcept;
 
 /// Throws the exception of the core for a status that status_of() returned.
