@@ -22,7 +22,6 @@
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
-#include "commands/delivery.hpp"
 #include "fit/choice/cluster_choice.hpp"
 #include "fit/fit_report.hpp"
 #include "fit/fit_warnings.hpp"
@@ -34,6 +33,7 @@
 #include "options/data_guards.hpp"
 #include "options/data_options.hpp"
 #include "options/seeding_option.hpp"
+#include "output/delivery.hpp"
 #include "output/output.hpp"
 #include "progress/fit_progress.hpp"
 #include "seeding/borrowed_seeding.hpp"

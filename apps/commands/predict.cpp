@@ -18,7 +18,6 @@
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
-#include "commands/delivery.hpp"
 #include "fit/distances.hpp"
 #include "fit/measurements.hpp"
 #include "fit/model.hpp"
@@ -27,6 +26,7 @@
 #include "options/bounded_data.hpp"
 #include "options/data_guards.hpp"
 #include "options/data_options.hpp"
+#include "output/delivery.hpp"
 #include "output/output.hpp"
 #include "progress/stage_line.hpp"
 #include "supervision/guest_scope.hpp"

@@ -14,7 +14,6 @@
 #include <lloyd/error.hpp>
 
 #include "commands/commands.hpp"
-#include "commands/delivery.hpp"
 #include "experiment/record/record_reader.hpp"
 #include "experiment/record/record_writer.hpp"
 #include "experiment/run/monitored_runner.hpp"
@@ -25,6 +24,7 @@
 #include "experiment/summary/summary.hpp"
 #include "experiment/worker/worker_runner.hpp"
 #include "external/backend.hpp"
+#include "output/delivery.hpp"
 #include "output/messages.hpp"
 #include "output/output.hpp"
 #include "progress/step_progress.hpp"

@@ -8,8 +8,8 @@
 
 #include <lloyd/error.hpp>
 
-#include "commands/delivery.hpp"
 #include "ipc/descriptor.hpp"
+#include "output/delivery.hpp"
 #include "output/foreign_output.hpp"
 #include "output/result_stream.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "commands/delivery.hpp"
+#include "output/delivery.hpp"
 #include "output/output.hpp"
 
 namespace lloyd::apps {

@@ -1,4 +1,4 @@
-#include "commands/delivery.hpp"
+#include "output/delivery.hpp"
 
 #include <signal.h>
 #include <stdlib.h>
