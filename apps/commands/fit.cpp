@@ -17,22 +17,23 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/internal/shown.hpp>
+#include <lloyd/launched_ranks.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
 #include "fit/choice/cluster_choice.hpp"
+#include "fit/fit_command_options.hpp"
 #include "fit/fit_report.hpp"
 #include "fit/fit_warnings.hpp"
 #include "fit/plot/cluster_plot.hpp"
 #include "fit/plot/plotted_samples.hpp"
+#include "fit/ranks/fit_on_ranks.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
 #include "options/cluster_range.hpp"
 #include "options/data_guards.hpp"
 #include "options/data_options.hpp"
-#include "options/seeding_option.hpp"
 #include "output/delivery.hpp"
 #include "output/output.hpp"
 #include "progress/fit_progress.hpp"
@@ -45,75 +46,6 @@
 
 namespace lloyd::apps {
 namespace {
-
-struct FitCommandOptions {
-  DataOptions data;
-  BackendOptions backend;
-  MemoryOption memory;
-  FitOptions fit;
-  std::string seeding = "k-means++";
-  std::optional<double> oversampling;
-  std::optional<std::int64_t> rounds;
-  std::string empty_clusters = "relocate";
-  std::int64_t iterations = 0;  // 0: until convergence
-  std::string clusters = "8";   // see parse_cluster_range()
-  std::string labels, centroids, model, criteria, plot, output;
-  std::string format = "csv";
-  bool standardize = false;
-  bool json = false;
-
-  bool tries_range() const { return parse_cluster_range(clusters).size() > 1; }
-  bool needs_labels() const { return !labels.empty() || !plot.empty(); }
-};
-
-// Completes and checks the output paths before the work begins.
-void prepare_outputs(FitCommandOptions& options) {
-  if (!options.output.empty()) {
-    const std::filesystem::path folder = options.output;
-    if (options.labels.empty()) options.labels = (folder / ("labels." + options.format)).string();
-    if (options.centroids.empty()) {
-      options.centroids = (folder / ("centroids." + options.format)).string();
-    }
-    if (options.model.empty()) options.model = (folder / "model.json").string();
-    if (options.criteria.empty() && options.tries_range()) {
-      options.criteria = (folder / "criteria.svg").string();
-    }
-  }
-  check_extension(options.labels, {".csv", ".npy"});
-  check_extension(options.centroids, {".csv", ".npy"});
-  check_extension(options.model, {".json"});
-  check_extension(options.criteria, {".svg", ".csv"});
-  check_extension(options.plot, {".svg"});
-  std::vector<std::filesystem::path> outputs;
-  for (std::string* output :
-       {&options.labels, &options.centroids, &options.model, &options.criteria, &options.plot}) {
-    *output = absolute_path(*output).string();
-    outputs.emplace_back(*output);
-  }
-  std::vector<std::filesystem::path> inputs = options.data.sources();
-  inputs.emplace_back(options.fit.seeding.file);
-  refuse_overwriting(outputs, inputs);
-  if (!options.output.empty()) make_folder(options.output);
-  try_outputs(outputs);
-}
-
-// Notes files in the output folder that have the names of outputs but are not those of this fit.
-void note_stale_files(const FitCommandOptions& options) {
-  if (options.output.empty()) return;
-  const std::filesystem::path folder = absolute_path(options.output);
-  std::vector<std::string> stale;
-  for (const char* name : {"labels.csv", "labels.npy", "centroids.csv", "centroids.npy",
-                           "model.json", "criteria.svg"}) {
-    const std::string file = (folder / name).string();
-    std::error_code error;
-    const bool is_output = file == options.labels || file == options.centroids ||
-                           file == options.model || file == options.criteria;
-    if (!is_output && std::filesystem::exists(file, error)) stale.emplace_back(name);
-  }
-  if (stale.empty()) return;
-  note("lloyd: {} in {} {} not written by this fit\n", enumerated(stale, "and"), options.output,
-       stale.size() == 1 ? "was" : "were");
-}
 
 // Draws and writes the plot of a complete fit. Skipped if the user interrupts the drawing, unless
 // the fit was interrupted before.
@@ -199,7 +131,7 @@ ExitStatus deliver(const FitCommandOptions& options, FitReport report) {
   Delivery delivery;
   print_report(options, report, delivery);
   write_files(options, report, delivery);
-  note_stale_files(options);
+  options.note_stale_files();
   delivery.finish();
   return report.fit.cancelled ? kInterrupted : kDone;
 }
@@ -279,49 +211,22 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
       delivery.write(options.criteria, [&](const auto& file) { write_criteria(file, report); })) {
     note("wrote {}\n", options.criteria);
   }
-  note_stale_files(options);
+  options.note_stale_files();
   delivery.finish();
   return choice.cancelled ? kInterrupted : kDone;
 }
 
-// Returns the feature names of the centroids' file, if any.
-std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& seeding) {
-  if (options.tries_range() && std::filesystem::path(options.seeding).has_extension()) {
-    throw InputError(
-        fmt::format("--seeding is {}, a file of centroids for one k, but -k is {}; a range needs a "
-                    "method, such as k-means++",
-                    options.seeding, options.clusters));
-  }
-  std::vector<std::string> names =
-      parse_seeding_option(options.seeding, options.fit.clusters, options.memory.limit, seeding);
-  const bool parallel = seeding.method == SeedingMethod::kmeans_parallel;
-  if (!parallel && (options.oversampling || options.rounds)) {
-    throw InputError(fmt::format("{} is for --seeding k-means||, not {}",
-                                 options.oversampling ? "--oversampling" : "--rounds",
-                                 to_string(seeding.method)));
-  }
-  seeding.oversampling = options.oversampling.value_or(seeding.oversampling);
-  seeding.rounds = options.rounds.value_or(seeding.rounds);
-  check_seeding(seeding);
-  return names;
-}
-
 int run_fit(const Context& context, FitCommandOptions options) {
-  const std::vector<std::int64_t> range = parse_cluster_range(options.clusters);
-  options.fit.clusters = range.back();
-  if (!options.criteria.empty() && range.size() == 1) {
-    throw InputError(fmt::format("--criteria is for a range of k, such as -k 2..20, but -k is {}",
-                                 options.clusters));
+  std::vector<RefusedPlugin> refused;
+  const auto folders = Registry::default_folders(context.plugin_folders);
+  if (const auto job = find_launched_job(folders, &refused)) {
+    return fit_on_ranks(context, std::move(options), *job);
   }
-  options.fit.empty_clusters = parse_empty_clusters(options.empty_clusters);
-  if (options.iterations != 0) {
-    options.fit.fixed_iterations = true;
-    options.fit.max_iterations = options.iterations;
-  }
-  options.fit.observe = kObserveIterations;
-  const std::vector<std::string> centroid_names = set_seeding(options, options.fit.seeding);
+  refuse_unjoined_processes(refused);
+  const std::vector<std::string> centroid_names = options.complete();
   options.data.take_standard_input();
-  prepare_outputs(options);  // before supervise(): it may redirect the messages of both processes
+  options.complete_outputs();
+  options.try_outputs();  // before supervise(): it may redirect the messages of both processes
   supervise(context.plugin_limit());
   BoundedFile file(options.data, options.memory);
   check_feature_names(file, centroid_names, options.seeding);
@@ -355,7 +260,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   BorrowedSeeding seeding(context, dataset, data.spare_bytes);
   return run_to_end([&] {
-    if (range.size() > 1) {
+    if (options.tries_range()) {
       const ExitStatus status =
           fit_range(options, data, chosen, session, standardization, warnings, seeding, fitting);
       note_memory_beyond(options.memory, chosen.backend->name());
@@ -446,6 +351,13 @@ void add_fit_command(CLI::App& app, Context& context) {
                    "Format of labels and centroids in that folder: csv or npy")
       ->check(CLI::IsMember({"csv", "npy"}))
       ->needs(output)
+      ->capture_default_str();
+  command
+      ->add_option("--comm-timeout", options->comm_timeout,
+                   "With several ranks (mpirun, srun): seconds to wait for a rank that does not "
+                   "respond; 0: no "
+                   "limit")
+      ->check(whole_number(0, 1000000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&context, options] {

@@ -90,6 +90,10 @@ nlohmann::ordered_json centroids_json(const Fit& fit) {
 }
 
 nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& chosen) {
+  // The fingerprint of a part is not that of the data set.
+  nlohmann::ordered_json fingerprint;
+  if (dataset.communicator() == nullptr)
+    fingerprint = fmt::format("{:016x}", dataset.fingerprint());
   return {{"backend",
            {{"name", chosen.backend->name()},
             {"version", chosen.backend->version()},
@@ -98,10 +102,10 @@ nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& 
             {"reproducibility", to_string(chosen.backend->reproducibility(dataset.dtype()))}}},
           {"dataset",
            {{"name", dataset.name()},
-            {"samples", dataset.samples()},
+            {"samples", dataset.total_samples()},
             {"features", dataset.features()},
             {"dtype", to_string(dataset.dtype())},
-            {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())}}}};
+            {"fingerprint", fingerprint}}}};
 }
 
 nlohmann::ordered_json seeding_json(const Seeding& seeding) {
@@ -121,7 +125,7 @@ void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const Fit
                   const Fit& fit) {
   const std::string changes = chosen.parameters.describe_changes();
   print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
-             dataset.samples(), dataset.features(), to_string(dataset.dtype()));
+             dataset.total_samples(), dataset.features(), to_string(dataset.dtype()));
   if (fit.standardization) {
     print_text(
         "standardized: the inertia is in standard deviations, centroids in the data's units\n");
@@ -139,6 +143,7 @@ void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const Fit
 nlohmann::ordered_json to_json(const FitReport& report) {
   const Dataset& dataset = report.dataset;
   nlohmann::ordered_json json = inputs_json(dataset, report.chosen);
+  json["ranks"] = report.ranks;
   json["clusters"] = report.fit.clusters;
   json["seeding"] = seeding_json(report.options.seeding);
   json["seeding"]["ms"] = report.fit.seeding_ms;
@@ -163,6 +168,7 @@ void print(const FitReport& report) {
   const Dataset& dataset = report.dataset;
   const Fit& fit = report.fit;
   print_inputs(dataset, report.chosen, report.options, fit);
+  if (report.ranks > 1) print_text("ranks       {}\n", report.ranks);
   if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
   print_text("iterations  {} ({})\n", fit.result.iterations,
              fit.cancelled ? "interrupted"
@@ -173,7 +179,7 @@ void print(const FitReport& report) {
   print_text("time        statistics {}, seeding {}, opening {}, fit {}\n",
              format_ms(dataset.statistics_ms()), format_ms(fit.seeding_ms),
              format_ms(report.open_ms), format_ms(fit.fit_ms));
-  if (fit.check) print_check(*fit.check, dataset.samples());
+  if (fit.check) print_check(*fit.check, dataset.total_samples());
   if (report.complete()) print_clusters(report);
 }
 

@@ -21,6 +21,7 @@ struct FitReport {
   const Fit& fit;
   double open_ms = 0;                      ///< milliseconds for opening the session
   std::vector<std::string> warnings = {};  ///< about data and result; for JSON
+  int ranks = 1;                           ///< number of processes that fitted together
 
   /// True if labels, counts and inertia exist; they do not if the only fit was cancelled.
   bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }

@@ -20,6 +20,8 @@ int messages = STDERR_FILENO;
 // After a grace has expired: otherwise those of many messages would add up.
 std::atomic<bool> reader_given_up{false};
 
+std::atomic<bool> silent_messages{false};
+
 struct NamedPath {
   std::string path;
   std::string name;
@@ -48,7 +50,16 @@ std::string with_names(std::string_view text) {
   return named;
 }
 
+void set_silent(bool silent) noexcept {
+  silent_messages = silent;
+}
+
+bool is_silent() noexcept {
+  return silent_messages;
+}
+
 void write_message(std::string_view text) {
+  if (is_silent()) return;
   std::string named;
   // Other texts are written without allocating, because a message may say that memory is exhausted.
   if (!named_path.path.empty() && text.find(named_path.path) != std::string_view::npos) {

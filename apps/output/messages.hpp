@@ -26,6 +26,10 @@ std::string with_names(std::string_view text);
 /// throws nor raises SIGPIPE.
 void write_message(std::string_view text);
 
+/// true: drops all later messages and failure reports of this process; false: writes them again.
+void set_silent(bool silent) noexcept;
+bool is_silent() noexcept;
+
 /// True if messages go to a terminal, on which a line can be overwritten.
 bool messages_go_to_terminal() noexcept;
 

@@ -374,7 +374,17 @@ std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path
   return mark_calls(std::move(backend), *child_board);
 }
 
+std::shared_ptr<Communicator> join_supervised(const LaunchedJob& job) {
+  child_board->file.set(job.plugin.string());
+  const MarkedCall call(*child_board, PluginCall::load);
+  GuestScope loading;
+  std::shared_ptr<Communicator> communicator = join_ranks(job);
+  loading.end();
+  return communicator;
+}
+
 void report_failure(std::string_view sentence) {
+  if (is_silent()) return;
   if (child_board == nullptr) {
     write_message(failure_message(printable_lines(sentence)));
   } else {

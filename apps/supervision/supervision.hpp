@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include <lloyd/launched_ranks.hpp>
 #include <lloyd/registry.hpp>
 
 namespace lloyd::apps {
@@ -54,6 +55,9 @@ inline constexpr std::chrono::seconds kMaxRequestGrace{10};
 /// supervisor can enforce its limits and name the plugin. Output of the plugin goes to standard
 /// error.
 std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path& file);
+
+/// Like join_ranks(), in a supervised child: joining counts as loading a plugin.
+std::shared_ptr<Communicator> join_supervised(const LaunchedJob& job);
 
 /// Reports on standard error that the command has failed: "lloyd: <sentence>". In a supervised
 /// child the supervisor prints it, so that it appears even if a plugin has closed the child's

@@ -11,14 +11,15 @@ import time
 import unittest
 
 # Undoes settings of the caller's shell that would affect the tests: ignored (nohup, a script's `&`) or blocked signals,
-# further plugins, devices, bound threads, build flags, the language of messages. The locale itself stays.
+# further plugins, devices, bound threads, a launcher of several processes, build flags, the language of messages. The
+# locale itself stays.
 for ignorable in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
     if signal.getsignal(ignorable) == signal.SIG_IGN:
         signal.signal(ignorable, signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
 for variable in ("LLOYD_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "OMP_PROC_BIND", "OMP_PLACES", "OMP_DYNAMIC",
                  "OMP_THREAD_LIMIT", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "CXXFLAGS", "LDFLAGS", "DESTDIR",
-                 "CMAKE_GENERATOR", "CMAKE_BUILD_TYPE"):
+                 "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "CMAKE_GENERATOR", "CMAKE_BUILD_TYPE"):
     os.environ.pop(variable, None)
 os.environ["LANGUAGE"] = "en"
 

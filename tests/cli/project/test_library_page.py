@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from out_of_tree import OutOfTreeCase
+import mpi
 from program import ROOT
 
 EXAMPLES = ROOT / "apps" / "examples"
@@ -21,6 +22,7 @@ PRINTED = {
     "named_backend": r"openmp: inertia [0-9]+",
     "streaming": r"inertia [0-9]+, the same as in memory",
     "matrices": r"(span|Eigen|mdspan): inertia 1",
+    "own_ranks": r"ranks 2: 40000 samples, inertia [0-9]+",
 }
 
 
@@ -32,7 +34,13 @@ class Examples(OutOfTreeCase):
         self.assertEqual(sorted(file.stem for file in EXAMPLES.glob("*.cpp")), sorted(PRINTED))
         for name, last in PRINTED.items():
             with self.subTest(name):
-                lines = self.command(source / "build" / name).splitlines()
+                program, environment = [source / "build" / name], None
+                if name == "own_ranks":
+                    if not mpi.MPIEXEC:
+                        self.assertFalse(program[0].exists())
+                        continue
+                    program, environment = mpi.mpirun_command(2, program), mpi.ENVIRONMENT
+                lines = self.command(*program, environment=environment).splitlines()
                 self.assertRegex(lines[-1], f"^{last}$")
 
     def test_excerpts_on_the_pages_are_of_the_programs(self):

@@ -1,0 +1,36 @@
+// RankScope: this process as one rank of a job.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <lloyd/internal/ranks.hpp>
+#include <lloyd/launched_ranks.hpp>
+
+namespace lloyd::apps {
+
+/// Joins the ranks of a job, and leaves them on destruction. Only rank 0 prints messages; if the
+/// communicator fails, the rank chosen by reports_failure() prints the error.
+class RankScope {
+ public:
+  /// Collective. `timeout`: see Communicator::set_timeout(). Throws as join_ranks().
+  RankScope(const LaunchedJob& job, double timeout);
+  RankScope(const RankScope&) = delete;
+  RankScope& operator=(const RankScope&) = delete;
+
+  const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
+  const Ranks& ranks() const { return ranks_; }
+  bool is_first() const { return ranks_.rank() == 0; }
+
+  /// Runs `body` on all ranks. Returns its result on rank 0, and kDone on the others: the first
+  /// rank that fails makes the launcher end all others. `body` must throw lloyd::Error on all ranks
+  /// or on none, unless the communicator fails. Rank 0 rethrows exceptions, the others only
+  /// failures of the communicator.
+  int run(const std::function<int()>& body) const;
+
+ private:
+  std::shared_ptr<Communicator> communicator_;
+  Ranks ranks_;
+};
+
+}  // namespace lloyd::apps

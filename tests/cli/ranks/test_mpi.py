@@ -1,0 +1,231 @@
+"""`lloyd fit` on several MPI processes: the same files as one process, and failures of single ranks."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, run_launched
+from program import LLOYD, TestCase, is_gone, process_tree, run
+
+def fit_command(data, *arguments):
+    return [LLOYD, "fit", str(data), *map(str, arguments)]
+
+
+@unittest.skipUnless(MPIEXEC, "this build has no MPI plugin: MPI was not found")
+class Mpi(TestCase):
+    def make_data(self, name="data.npy", samples=1001):
+        file = self.folder / name
+        run("data", "blobs", file, "--samples", samples, "--features", 3, "--seed", 5)
+        return file
+
+    def outputs(self, name):
+        return ["--labels", self.folder / f"{name}.labels.npy", "--centroids", self.folder / f"{name}.centroids.npy",
+                "--model", self.folder / f"{name}.json"]
+
+    def test_fits_write_the_files_of_one_process(self):
+        for data, options in ((self.make_data(), ["--seeding", "k-means||", "--restarts", 2]),
+                              (self.make_data("data.fvecs"), ["--columns", "2,0", "--backend", "sequential"])):
+            fixed = ["-k", 7, "--seed", 3, "--tolerance", 0, *options]
+            alone = json.loads(run("fit", data, *fixed, *self.outputs("alone"), "--json").stdout)
+            for ranks in (1, 2, 3):
+                with self.subTest(f"{data.name}, {ranks} ranks"):
+                    status, output, messages = run_launched(
+                        mpirun_command(ranks, fit_command(data, *fixed, *self.outputs("ranks"), "--json")))
+                    self.assertEqual(status, 0, messages)
+                    found = json.loads(output)
+                    self.assertEqual(found["ranks"], ranks)
+                    for key in ("counts", "centroids", "inertia", "iterations", "clusters"):
+                        self.assertEqual(found[key], alone[key], key)
+                    self.assertEqual(found["dataset"]["samples"], 1001)
+                    for kind in ("labels.npy", "centroids.npy"):
+                        self.assertEqual((self.folder / f"ranks.{kind}").read_bytes(),
+                                         (self.folder / f"alone.{kind}").read_bytes(), kind)
+                    self.assertEqual(json.loads((self.folder / "ranks.json").read_text())["centroids"],
+                                     json.loads((self.folder / "alone.json").read_text())["centroids"])
+
+    def test_more_ranks_than_samples(self):
+        data = self.write("three.csv", "1,2\n3,4\n10,11\n")
+        array = self.folder / "three.npy"
+        run("data", "convert", data, array)
+        status, output, messages = run_launched(mpirun_command(5, fit_command(array, "-k", 2, "--labels", self.folder / "l.npy")))
+        self.assertEqual(status, 0, messages)
+        self.assertIn("ranks       5", output)
+        run("fit", array, "-k", 2, "--labels", self.folder / "alone.npy")
+        self.assertEqual((self.folder / "l.npy").read_bytes(), (self.folder / "alone.npy").read_bytes())
+
+    def test_what_needs_one_process_is_refused_in_one_sentence(self):
+        array = self.make_data()
+        text = self.write("text.csv", "1,2\n3,4\n10,11\n")
+        for command, message in (
+                (fit_command(text), "a text file cannot be used with several processes"), (fit_command("-"), "standard input cannot be used"),
+                (fit_command(array, "-k", "2..4"), "a range of k cannot be used"),
+                (fit_command(array, "--standardize"), "--standardize cannot be used"),
+                (fit_command(array, "--labels", self.folder / "l.csv"), "a text file of labels cannot be used"),
+                (fit_command(self.folder / "none.npy"), "none.npy"), (fit_command(array, "-k", 2000), "2000")):
+            with self.subTest(message):
+                status, output, messages = run_launched(mpirun_command(2, command))
+                self.assertEqual(len(messages), 1, messages)
+                self.assertIn(message, messages[0])
+                self.assertEqual((status, output), (2, ""))
+
+    def test_ranks_that_see_other_files_are_named(self):
+        data = self.make_data()
+        other = self.make_data("other.npy", 999)
+        for last, message in ((other, "data.npy has 1001 samples on rank 0, but 999 on rank 1"),
+                              (self.folder / "none.npy", "rank 1: ")):
+            with self.subTest(message):
+                status, _, messages = run_launched([MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(last)])
+                self.assertEqual((status, len(messages)), (2, 1), messages)
+                self.assertIn(message, messages[0])
+
+    def test_a_bad_row_of_any_rank_is_reported_once(self):
+        array = self.folder / "bad.npy"
+        values = bytearray(self.make_data().read_bytes())
+        values[-12 * 501:-12 * 501 + 4] = b"\x00\x00\xc0\x7f"  # row 500, of 3 float32 values
+        array.write_bytes(values)
+        for attempt in range(5):
+            status, output, messages = run_launched(mpirun_command(5, fit_command(array, "-k", 2)))
+            self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+            self.assertIn("rank 2: ", messages[0])
+            self.assertIn("row 500, column 0", messages[0])
+
+    def test_labels_that_cannot_be_written_do_not_lose_the_rest(self):
+        command = fit_command(self.make_data(), "-k", 3, *self.outputs("result"))
+        limited = ["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', *command]
+        status, output, messages = run_launched([MPIEXEC, "-n", "1", *command, ":", "-n", "1", *limited])
+        self.assertEqual(status, 1, messages)
+        self.assertIn("inertia", output)
+        self.assertRegex(messages[-1], "^lloyd: rank 1: .*result.labels.npy cannot be written: ")
+        self.assertFalse((self.folder / "result.labels.npy").exists())
+        self.assertTrue((self.folder / "result.centroids.npy").exists())
+        self.assertTrue((self.folder / "result.json").exists())
+
+    def test_space_for_labels_is_checked_before_the_fit(self):
+        command = fit_command(self.make_data(), "-k", 3, "--labels", self.folder / "l.npy")
+        status, output, messages = run_launched(
+            mpirun_command(2, ["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', *command]))
+        self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+        self.assertIn("l.npy", messages[0])
+
+    def test_options_that_differ_are_named(self):
+        data = self.make_data()
+        for first, second, name in ((["--labels", self.folder / "l.npy"], [], "--labels"), (["-k", 3], ["-k", 4], "clusters")):
+            with self.subTest(name):
+                status, _, messages = run_launched(
+                    [MPIEXEC, "-n", "1", *fit_command(data, *first), ":", "-n", "1", *fit_command(data, *second)])
+                self.assertEqual((status, len(messages)), (2, 1), messages)
+                self.assertIn(f"the ranks were given different values of {name}", messages[0])
+
+    def test_warnings_are_those_of_one_process(self):
+        array = self.folder / "same.npy"
+        run("data", "convert", self.write("same.csv", "1,2\n" * 20), array)
+        status, output, messages = run_launched(
+            mpirun_command(2, fit_command(array, "-k", 5, "--empty-clusters", "keep", "--json")))
+        self.assertEqual(status, 0, messages)
+        self.assertIn("4 of the 5 clusters are empty", json.loads(output)["warnings"])
+
+    def test_the_launcher_of_another_library_is_refused(self):
+        data = self.make_data()
+        done = subprocess.run(fit_command(data), capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
+                              env={**ENVIRONMENT, "SLURM_STEP_NUM_TASKS": "3"})
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("the launcher started 3 processes (SLURM_STEP_NUM_TASKS), but 1 joined", done.stderr)
+
+    def start_long_fit(self, *arguments, ranks=3):
+        """Starts an endless fit; returns the mpirun process, its descendants, and the working process of each
+        rank."""
+        data = self.make_data("long.npy", 200000)
+        process = subprocess.Popen(
+            mpirun_command(ranks, fit_command(data, "-k", 50, "--iterations", 10**9, *arguments)), env=ENVIRONMENT,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 120
+        while True:
+            self.assertLess(time.monotonic(), deadline, "the ranks do not start")
+            tree = process_tree(process.pid)[1:]
+            started = [pid for pid in tree if self.environment(pid).get("OMPI_COMM_WORLD_RANK", "").isdigit()]
+            workers = [pid for pid in started if len(self.threads(pid)) > 1 and self.used_time(pid) > 0.3]
+            if len(workers) >= ranks:
+                return process, tree, {int(self.environment(pid)["OMPI_COMM_WORLD_RANK"]): pid for pid in workers}
+            time.sleep(0.1)
+
+    @staticmethod
+    def environment(pid):
+        try:
+            pairs = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            return {}
+        return dict(pair.partition("=")[::2] for pair in pairs)
+
+    @staticmethod
+    def threads(pid):
+        try:
+            return os.listdir(f"/proc/{pid}/task")
+        except OSError:
+            return []
+
+    @staticmethod
+    def used_time(pid):
+        try:
+            fields = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            return 0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def wait_for_end(self, process, tree):
+        _, errors = process.communicate(timeout=120)
+        deadline = time.monotonic() + 30
+        while not all(is_gone(pid) for pid in tree):
+            self.assertLess(time.monotonic(), deadline, "processes are left")
+            time.sleep(0.1)
+        return [line for line in errors.splitlines() if line.startswith("lloyd: ")]
+
+    def test_a_rank_that_hangs_ends_all(self):
+        for ranks, stopped in ((3, 0), (4, 2)):
+            with self.subTest(f"rank {stopped}"):
+                process, tree, workers = self.start_long_fit("--comm-timeout", "1", ranks=ranks)
+                os.kill(workers[stopped], signal.SIGSTOP)
+                messages = self.wait_for_end(process, tree)
+                self.assertNotEqual(process.returncode, 0)
+                self.assertEqual(len(messages), 1, messages)
+                self.assertRegex(messages[0], rf"rank {stopped} on \S+ did not take part in .* for 1 s")
+
+    def test_a_rank_that_is_killed_ends_all(self):
+        process, tree, workers = self.start_long_fit()
+        os.kill(workers[2], signal.SIGKILL)
+        self.wait_for_end(process, tree)
+        self.assertNotEqual(process.returncode, 0)
+
+    def test_an_interrupt_keeps_the_centroids(self):
+        model = self.folder / "model.json"
+        process, tree, _ = self.start_long_fit("--model", model)
+        process.send_signal(signal.SIGINT)
+        self.wait_for_end(process, tree)
+        self.assertNotEqual(process.returncode, 0)
+        if model.exists():  # unless mpirun has killed the ranks first
+            self.assertEqual(json.loads(model.read_text())["clusters"], 50)
+
+
+class WithoutThePlugin(TestCase):
+    def test_several_processes_are_refused(self):
+        program = self.folder / "lloyd"
+        shutil.copy(LLOYD, program)
+        shutil.copy(pathlib.Path(LLOYD).parent / "lloyd_sequential.so", self.folder)
+        data = self.write("a.csv", "1,2\n3,4\n5,6\n")
+        for variable, processes, status in (("OMPI_COMM_WORLD_SIZE", "4", 2), ("PMI_SIZE", "2", 2), ("PMI_SIZE", "1", 0)):
+            with self.subTest(f"{variable}={processes}"):
+                done = subprocess.run([program, "fit", data, "-k", "2"], capture_output=True, text=True, timeout=300,
+                                      stdin=subprocess.DEVNULL, env={**os.environ, variable: processes})
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertEqual(f"a launcher started {processes} processes ({variable})" in done.stderr, status == 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
