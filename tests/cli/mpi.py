@@ -2,12 +2,21 @@
 
 import os
 import subprocess
+import tempfile
 
 MPIEXEC = os.environ.get("LLOYD_MPIEXEC", "")
-# Open MPI: allow root, more ranks than processors, and containers.
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMP_WAIT_POLICY": "passive"}
+# Open MPI: allow root, more ranks than processors, and containers; look for no ssh. Version 5 reads PRTE_*.
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "OMPI_MCA_plm": "isolated", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMP_WAIT_POLICY": "passive",
+}
+if not os.access("/dev/shm", os.W_OK):  # Open MPI's shared memory is there by default
+    ENVIRONMENT["OMPI_MCA_btl_vader_backing_directory"] = tempfile.gettempdir()
 
 
 def mpirun_command(ranks, command):

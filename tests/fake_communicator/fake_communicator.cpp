@@ -35,7 +35,7 @@ lloyd::Status join(lloyd::Communicator** communicator) noexcept {
   if (text == "fails") {
     return lloyd::Status::error(lloyd::StatusCode::unavailable, "the network is down");
   }
-  *communicator = new FakeCommunicator(std::atoi(value));
+  *communicator = new FakeCommunicator(static_cast<std::int32_t>(std::strtol(value, nullptr, 10)));
   return {};
 }
 

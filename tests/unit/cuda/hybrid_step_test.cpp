@@ -182,7 +182,7 @@ TEST_F(HybridSteps, AreCancelledWhileTheDeviceWorks) {
   BackendSession session(backend_, dataset, parameters(3, 100));
   hybrid_device.hangs = true;
   std::thread stopper([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (hybrid_device.starts == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     observer.stop = true;
   });
   const Fit cancelled = fit(session, options_of(4), &observer);
