@@ -14,6 +14,7 @@ ENVIRONMENT = {
     "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none",
     "OMPI_MCA_plm": "isolated", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMP_WAIT_POLICY": "passive",
+    "MALLOC_PERTURB_": "0",  # mpirun reads memory that it has not written, and crashes at times
 }
 if not os.access("/dev/shm", os.W_OK):  # Open MPI's shared memory is there by default
     ENVIRONMENT["OMPI_MCA_btl_vader_backing_directory"] = tempfile.gettempdir()
