@@ -33,7 +33,7 @@ Status join(Communicator** communicator) noexcept {
 }  // namespace
 }  // namespace lloyd
 
-// Set by Open MPI's mpirun; by MPICH and its derivatives; by Slurm's srun.
+// The variables are set by Open MPI's mpirun, by MPICH and its derivatives, and by Slurm's srun.
 extern "C" __attribute__((visibility("default"), used, section(LLOYD_COMMUNICATOR_SECTION)))
 const lloyd::CommunicatorDescriptor lloyd_communicator = {
     lloyd::make_communicator_header(LLOYD_PLUGIN_NAME, LLOYD_PLUGIN_VERSION,

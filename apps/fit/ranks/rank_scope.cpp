@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <exception>
+#include <string>
 #include <thread>
 
 #include <lloyd/error.hpp>

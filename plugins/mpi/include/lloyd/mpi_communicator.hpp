@@ -83,6 +83,7 @@ class MpiCommunicator final : public Communicator {
                            "order of addition");
     }
     return guarded([&] {
+      require_buffers();
       for (std::int64_t first = 0; first < request.count; first += kMaxElements) {
         const auto count = std::min(kMaxElements, request.count - first);
         if (request.type == ElementType::float64) {
@@ -96,6 +97,7 @@ class MpiCommunicator final : public Communicator {
 
   Status broadcast(void* bytes, std::int64_t count, std::int32_t root) noexcept override {
     return guarded([&] {
+      require_buffers();
       for (std::int64_t first = 0; first < count; first += kMaxBytes) {
         const std::int64_t part = std::min(kMaxBytes, count - first);
         char* const values = static_cast<char*>(bytes) + first;
@@ -111,6 +113,7 @@ class MpiCommunicator final : public Communicator {
 
   Status all_gather(const void* mine, std::int64_t bytes, void* all) noexcept override {
     return guarded([&] {
+      require_buffers();
       const std::int64_t max_part = std::max<std::int64_t>(kMaxBytes / size_, 1);
       for (std::int64_t first = 0; first < bytes; first += max_part) {
         const std::int64_t part = std::min(max_part, bytes - first);
@@ -222,6 +225,12 @@ class MpiCommunicator final : public Communicator {
   static void duplicate(MPI_Comm comm, MPI_Comm& copy) {
     require("MPI_Comm_dup", MPI_Comm_dup(comm, &copy));
     require("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN));
+  }
+
+  // Throws after a failure: MPI may still use the buffers, so they must not be resized.
+  void require_buffers() {
+    const std::lock_guard lock(mutex_);
+    throw_if_failed();
   }
 
   static char* resized(std::vector<char>& buffer, std::int64_t bytes) {
