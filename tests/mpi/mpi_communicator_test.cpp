@@ -69,10 +69,11 @@ TEST(MpiCommunicator, ReducesDoublesToTheSameBitsOnAllRanks) {
   EXPECT_EQ(values[4], alone ? -5e-324 : 5e-324);
   EXPECT_EQ(std::signbit(values[0]), alone);
   EXPECT_FALSE(std::signbit(values[1]));
-  values = {zero, infinity * sign};
+  values = {zero, infinity * sign, -1.0 - ranks->rank()};
   ASSERT_TRUE(reduce(*ranks, values, ElementType::float64, ReduceOp::min).ok());
   EXPECT_TRUE(std::signbit(values[0]));
   EXPECT_EQ(values[1], -infinity);
+  EXPECT_EQ(values[2], -1.0 * ranks->size());
 }
 
 TEST(MpiCommunicator, RefusesWhatItCannotReduce) {
@@ -149,7 +150,8 @@ TEST(MpiCommunicator, WaitsForARankThatIsAtWork) {
   const auto ranks = all_ranks();
   if (ranks->size() < 2) return;
   ranks->set_timeout(0.1);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(600);
+  // Longer than the others wait for a reply.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(3500);
   while (ranks->rank() == 1 && std::chrono::steady_clock::now() < end) {
     ranks->progress();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
