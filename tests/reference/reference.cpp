@@ -8,19 +8,20 @@ namespace lloyd::reference {
 
 void FullSum::add(double value) {
   std::size_t kept = 0;
-  for (double partial : partials_) {
+  for (std::size_t at = 0; at < size_; ++at) {
+    double partial = partials_[at];
     if (std::abs(value) < std::abs(partial)) std::swap(value, partial);
     const double high = value + partial;
     const double low = partial - (high - value);
     if (low != 0) partials_[kept++] = low;
     value = high;
   }
-  partials_.resize(kept);
-  if (value != 0) partials_.push_back(value);
+  if (value != 0) partials_.at(kept++) = value;
+  size_ = kept;
 }
 
 double FullSum::value() const {
-  std::size_t rest = partials_.size();
+  std::size_t rest = size_;
   if (rest == 0) return 0;
   double high = partials_[--rest];
   double low = 0;
@@ -38,6 +39,15 @@ double FullSum::value() const {
     if (other - high == doubled) high = other;
   }
   return high;
+}
+
+std::vector<std::vector<std::int64_t>> rows_by_cluster(const std::vector<std::int32_t>& members,
+                                                       std::int64_t k) {
+  std::vector<std::vector<std::int64_t>> rows(k);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    rows[members[i]].push_back(static_cast<std::int64_t>(i));
+  }
+  return rows;
 }
 
 double squared_distance(const double* x, const double* c, std::int64_t d) {
@@ -116,15 +126,14 @@ Update update(const Samples& samples, const std::vector<double>& centroids,
     ++result.relocations;
   }
 
-  std::vector<FullSum> sums(k * d);
-  for (std::int64_t i = 0; i < samples.n; ++i) {
-    for (std::int64_t j = 0; j < d; ++j) sums[result.members[i] * d + j].add(samples.row(i)[j]);
-  }
+  const std::vector<std::vector<std::int64_t>> rows = rows_by_cluster(result.members, k);
   result.centroids = centroids;
   for (std::int64_t c = 0; c < k; ++c) {
-    if (result.counts[c] == 0) continue;
+    if (rows[c].empty()) continue;
     for (std::int64_t j = 0; j < d; ++j) {
-      result.centroids[c * d + j] = sums[c * d + j].value() / static_cast<double>(result.counts[c]);
+      FullSum sum;
+      for (const std::int64_t i : rows[c]) sum.add(samples.row(i)[j]);
+      result.centroids[c * d + j] = sum.value() / static_cast<double>(rows[c].size());
     }
   }
   return result;

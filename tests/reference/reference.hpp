@@ -2,6 +2,8 @@
 // no code with the core or the SDK, so that they cannot share a mistake.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -70,9 +72,15 @@ class FullSum {
   double value() const;
 
  private:
-  std::vector<double> partials_;  // non-overlapping, in ascending magnitude
+  // Non-overlapping, in ascending magnitude. Each is at most half a unit in the last place of the
+  // next, so that 40 cover all exponents of float64.
+  std::array<double, 42> partials_;
+  std::size_t size_ = 0;
 };
 
+/// The indices of the samples of each of k clusters, in ascending order.
+std::vector<std::vector<std::int64_t>> rows_by_cluster(const std::vector<std::int32_t>& members,
+                                                       std::int64_t k);
 double squared_distance(const double* x, const double* c, std::int64_t d);
 std::int32_t nearest(const double* x, const std::vector<double>& centroids, std::int64_t d);
 double inertia(const Samples& samples, const std::vector<double>& centroids,

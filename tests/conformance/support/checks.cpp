@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "conformance/support/comparisons.hpp"
+#include "conformance/support/verified_fits.hpp"
 
 namespace lloyd::conformance {
 namespace {
@@ -60,32 +61,28 @@ void check_means(const std::string& where, const Samples& samples, DType dtype,
                  const std::vector<std::int32_t>& members, const std::vector<double>& centroids) {
   const std::int64_t d = samples.d;
   const auto k = static_cast<std::int64_t>(centroids.size()) / d;
-  std::vector<reference::FullSum> sums(k * d);
-  std::vector<double> largest(k * d, 0.0);
-  std::vector<std::int64_t> counts(k, 0);
-  for (std::int64_t i = 0; i < samples.n; ++i) {
-    ++counts[members[i]];
-    for (std::int64_t j = 0; j < d; ++j) {
-      const std::int64_t at = members[i] * d + j;
-      sums[at].add(samples.row(i)[j]);
-      largest[at] = std::max(largest[at], std::abs(samples.row(i)[j]));
-    }
-  }
+  const std::vector<std::vector<std::int64_t>> rows = reference::rows_by_cluster(members, k);
   for (std::int64_t at = 0; at < k * d; ++at) {
-    if (counts[at / d] == 0) continue;
-    const auto count = static_cast<double>(counts[at / d]);
-    const double mean = sums[at].value() / count;
+    if (rows[at / d].empty()) continue;
+    reference::FullSum sum;
+    double largest = 0;
+    for (const std::int64_t i : rows[at / d]) {
+      const double value = samples.row(i)[at % d];
+      sum.add(value);
+      largest = std::max(largest, std::abs(value));
+    }
+    const auto count = static_cast<double>(rows[at / d].size());
+    const double mean = sum.value() / count;
     // sum - count * centroid, computed exactly and rounded once.
     const double product = centroids[at] * count;
-    reference::FullSum rest = sums[at];
-    rest.add(-product);
-    rest.add(-std::fma(centroids[at], count, -product));
-    const double error = std::abs(rest.value()) / count;
-    const double allowed = largest[at] > 0 ? 2 * unit_in_last_place(largest[at], dtype) : 0;
+    sum.add(-product);
+    sum.add(-std::fma(centroids[at], count, -product));
+    const double error = std::abs(sum.value()) / count;
+    const double allowed = largest > 0 ? 2 * unit_in_last_place(largest, dtype) : 0;
     expect(error <= allowed,
            "{}: cluster {} feature {}: the centroid is {}, the mean of its {} samples {}; the "
            "error {} exceeds 2 units in the last place of the largest value {} ({})",
-           where, at / d, at % d, centroids[at], counts[at / d], mean, error, largest[at], allowed);
+           where, at / d, at % d, centroids[at], count, mean, error, largest, allowed);
   }
 }
 
@@ -131,11 +128,15 @@ bool verify_fit(const Context& context, const char* name, const Samples& samples
   Trial trial = run_fit(*session, samples, setting);
   expect(trial.status.ok(), "{}: fit() failed with status '{}': {}", where,
          name_of(trial.status.code), status_message(trial.status));
-  check_trace(context, where, samples, setting, trial);
-  check_stop(where, setting, trial);
-  check_closing(context, where, samples, trial);
-  if (context.canonical() && trial.result.sum_form != SumForm::compensated) {
-    expect_reference_bits(where, samples, setting, trial);
+  check_times(where, trial);
+  if (!is_verified(context, samples, setting, trial)) {
+    check_trace(context, where, samples, setting, trial);
+    check_stop(where, setting, trial);
+    check_closing(context, where, samples, trial);
+    if (context.canonical() && trial.result.sum_form != SumForm::compensated) {
+      expect_reference_bits(where, samples, setting, trial);
+    }
+    remember_verified(context, samples, setting, trial);
   }
   if (out != nullptr) *out = std::move(trial);
   return true;

@@ -36,6 +36,9 @@ void check_counts(const std::string& where, const std::vector<std::int32_t>& lab
 void check_trace(const Context& context, const std::string& where, const Samples& samples,
                  const Setting& setting, const Trial& trial);
 
+/// Checks that the elapsed time never decreases from one iteration record to the next.
+void check_times(const std::string& where, const Trial& trial);
+
 /// Checks that the fit stopped at the iteration and for the reason that the stop rules require.
 void check_stop(const std::string& where, const Setting& setting, const Trial& trial);
 

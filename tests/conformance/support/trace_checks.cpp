@@ -1,4 +1,4 @@
-// check_trace() and check_stop(): check the iterations of a fit.
+// check_trace(), check_times() and check_stop(): check the iterations of a fit.
 #include <cmath>
 
 #include "conformance/support/checks.hpp"
@@ -44,7 +44,6 @@ void check_trace(const Context& context, const std::string& where, const Samples
   std::vector<std::int32_t> labels(samples.n, -1);
   const std::vector<double>* centroids = &setting.centroids;
   double inertia = std::numeric_limits<double>::infinity();
-  double elapsed = 0;
   std::int64_t relocations = 0;
   for (std::size_t t = 0; t < trial.trace.size(); ++t) {
     const Observed& observed = trial.trace[t];
@@ -65,12 +64,9 @@ void check_trace(const Context& context, const std::string& where, const Samples
            "{}: the shift is {}, the centroids moved by {}", at, record.shift, shift);
     expect(!context.exact() || record.inertia <= inertia * (1 + 1e-12),
            "{}: the inertia rose from {} to {}", at, inertia, record.inertia);
-    expect(record.elapsed_ms >= elapsed, "{}: the elapsed time fell from {} to {} ms", at, elapsed,
-           record.elapsed_ms);
     labels = observed.labels;
     centroids = &observed.centroids;
     inertia = record.inertia;
-    elapsed = record.elapsed_ms;
     relocations += record.relocations;
   }
   expect_same(where + ", returned centroids against the last iteration's", samples.d, *centroids,
@@ -80,6 +76,16 @@ void check_trace(const Context& context, const std::string& where, const Samples
          trial.result.inertia);
   expect(trial.result.relocations == relocations, "{}: {} relocations reported, {} observed", where,
          trial.result.relocations, relocations);
+}
+
+void check_times(const std::string& where, const Trial& trial) {
+  double elapsed = 0;
+  for (const Observed& observed : trial.trace) {
+    const IterationRecord& record = observed.record;
+    expect(record.elapsed_ms >= elapsed, "{}, iteration {}: the elapsed time fell from {} to {} ms",
+           where, record.iteration, elapsed, record.elapsed_ms);
+    elapsed = record.elapsed_ms;
+  }
 }
 
 void check_stop(const std::string& where, const Setting& setting, const Trial& trial) {

@@ -108,6 +108,72 @@ TEST(Conformance, AFitThatDoesNothingFails) {
   }
 }
 
+// Passes altered copies of the records on.
+class AlteringObserver : public Observer {
+ public:
+  AlteringObserver(Observer* observer, void (*alter)(IterationRecord&))
+      : observer_(observer), alter_(alter) {}
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    IterationRecord altered = record;
+    alter_(altered);
+    return observer_->on_iteration(altered);
+  }
+  bool stop_requested() const noexcept override { return observer_->stop_requested(); }
+
+ private:
+  Observer* observer_;
+  void (*alter_)(IterationRecord&);
+};
+
+// The suite does not check a fit again that has the bits of one that passed. Each of these differs.
+TEST(Conformance, AFitThatDiffersFromOneThatPassedIsChecked) {
+  const std::string glob = "invariants/separated";
+  ASSERT_TRUE(run_misbehaving({}, glob).verified());
+  using AlterResult = void (*)(FitResult&);
+  const AlterResult results[] = {
+      [](FitResult& result) { result.labels[7] ^= 1; },
+      [](FitResult& result) { --result.counts[3]; },
+      [](FitResult& result) { result.inertia *= 1.001; },
+      [](FitResult& result) { result.centroids[5] += 1; },
+      [](FitResult& result) { --result.iterations; },
+      [](FitResult& result) { ++result.relocations; },
+      [](FitResult& result) { result.stop_reason = StopReason::max_iterations; },
+      [](FitResult& result) { result.valid &= ~kValidCounts; },
+  };
+  for (std::size_t at = 0; at < std::size(results); ++at) {
+    Misbehaviour how;
+    how.fit = [alter = results[at]](Session& session, const FitSpec& spec, Observer* observer,
+                                    FitResult& result) {
+      const Status status = session.fit(spec, observer, result);
+      alter(result);
+      return status;
+    };
+    EXPECT_FALSE(run_misbehaving(how, glob).verified()) << "result " << at;
+  }
+  using AlterRecord = void (*)(IterationRecord&);
+  const AlterRecord records[] = {
+      [](IterationRecord& record) { ++record.iteration; },
+      [](IterationRecord& record) { ++record.changed; },
+      [](IterationRecord& record) { ++record.relocations; },
+      [](IterationRecord& record) { record.shift = record.shift * 1.001 + 1e-9; },
+      [](IterationRecord& record) { record.inertia *= 1.001; },
+      [](IterationRecord& record) {
+        record.elapsed_ms = 1 / static_cast<double>(record.iteration);
+      },
+      [](IterationRecord& record) { record.labels = nullptr; },
+      [](IterationRecord& record) { record.centroids = nullptr; },
+  };
+  for (std::size_t at = 0; at < std::size(records); ++at) {
+    Misbehaviour how;
+    how.fit = [alter = records[at]](Session& session, const FitSpec& spec, Observer* observer,
+                                    FitResult& result) {
+      AlteringObserver altering(observer, alter);
+      return session.fit(spec, &altering, result);
+    };
+    EXPECT_FALSE(run_misbehaving(how, glob).verified()) << "record " << at;
+  }
+}
+
 TEST(Conformance, AFitThatIsSilentFails) {
   Misbehaviour how;
   how.fit = [](Session& session, const FitSpec& spec, Observer*, FitResult& result) {
