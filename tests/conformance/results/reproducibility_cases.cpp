@@ -18,10 +18,10 @@ struct RepeatedProblem {
 };
 
 // One data set for each form of sums: one word, two words, compensated.
-std::vector<RepeatedProblem> problems(const Context& context) {
+std::vector<RepeatedProblem> problems(const Context& context, std::int64_t n) {
   std::vector<RepeatedProblem> result;
   for (const char* name : {"one cloud", "an outlier"}) {
-    RepeatedProblem p{name, rounded(cloud(9001, 3, 95), context.dtype()), {}};
+    RepeatedProblem p{name, rounded(cloud(n, 3, 95), context.dtype()), {}};
     if (result.size() == 1) p.samples.values[777] = static_cast<float>(1e30);
     p.setting.clusters = 11;
     p.setting.centroids = first_rows(p.samples, 11);
@@ -33,7 +33,7 @@ std::vector<RepeatedProblem> problems(const Context& context) {
 
 void repeated(const Context& context) {
   if (!context.repeatable()) throw CaseSkipped{"the backend does not claim to be reproducible"};
-  for (const RepeatedProblem& p : problems(context)) {
+  for (const RepeatedProblem& p : problems(context, 9001)) {
     const Trial first = fresh_fit(context, p.samples, p.setting);
     for (int repeat = 0; repeat < 3; ++repeat) {
       const Trial again = fresh_fit(context, p.samples, p.setting);
@@ -48,7 +48,7 @@ void parameters(const Context& context) {
   if (!context.order_free()) {
     throw CaseSkipped{"the backend does not claim the same bits for any number of threads"};
   }
-  for (const RepeatedProblem& p : problems(context)) {
+  for (const RepeatedProblem& p : problems(context, 2001)) {
     const Dataset dataset = make_dataset(p.samples, context.dtype());
     const Trial expected = fresh_fit(context, p.samples, p.setting);
     for (const ParameterInfo& parameter : context.parameters().schema()) {
