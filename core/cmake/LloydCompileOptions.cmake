@@ -28,10 +28,11 @@ if(LLOYD_SANITIZE MATCHES "undefined")
   target_compile_options(lloyd_few_checks INTERFACE
     -fno-sanitize=null,object-size,alignment,pointer-overflow)
 endif()
+option(LLOYD_QUICKEST_BUILD "Do not optimise the program and the unit tests, only the core and the plugins" OFF)
 # For code whose speed does not matter: optimised for compile time.
 add_library(lloyd_quick_build INTERFACE)
 target_link_libraries(lloyd_quick_build INTERFACE lloyd_few_checks)
-if(LLOYD_SANITIZE)
+if(LLOYD_SANITIZE OR LLOYD_QUICKEST_BUILD)
   target_compile_options(lloyd_quick_build INTERFACE -O0)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
