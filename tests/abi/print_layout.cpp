@@ -6,6 +6,7 @@
 
 #include <lloyd/plugin/abi/abi.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/communicator_plugin.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
@@ -277,5 +278,33 @@ int main() {
   std::printf("%s\n", lloyd::kDeviceCache);
   std::printf("DeviceCache\n");
   METHOD(DeviceCache, evict);
+  STRUCT(CommunicatorHeader);
+  FIELD(CommunicatorHeader, plugin);
+  FIELD(CommunicatorHeader, size_variables);
+  STRUCT(CommunicatorDescriptor);
+  FIELD(CommunicatorDescriptor, header);
+  FIELD(CommunicatorDescriptor, join);
+  STRUCT(ReduceRequest);
+  FIELD(ReduceRequest, struct_size);
+  FIELD(ReduceRequest, data);
+  FIELD(ReduceRequest, count);
+  FIELD(ReduceRequest, type);
+  FIELD(ReduceRequest, op);
+  FIELD(ReduceRequest, memory_space);
+  FIELD(ReduceRequest, device);
+  FIELD(ReduceRequest, stream);
+  std::printf("Communicator\n");
+  METHOD(Communicator, rank);
+  METHOD(Communicator, size);
+  METHOD(Communicator, all_reduce);
+  METHOD(Communicator, broadcast);
+  METHOD(Communicator, all_gather);
+  METHOD(Communicator, barrier);
+  METHOD(Communicator, set_timeout);
+  METHOD(Communicator, progress);
+  METHOD(Communicator, abort);
+  METHOD(Communicator, reports_failure);
+  METHOD(Communicator, query);
+  METHOD(Communicator, release);
   print_values();
 }

@@ -6,11 +6,14 @@
 
 #include <lloyd/plugin/abi/abi.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/communicator_plugin.hpp>
 
 #define VALUE(name) std::printf("  %s %lld\n", #name, static_cast<long long>(lloyd::name))
 
 inline void print_values() {
   std::printf("texts\n  section %s\n  symbol %s\n", LLOYD_PLUGIN_SECTION, LLOYD_PLUGIN_SYMBOL);
+  std::printf("  communicator_section %s\n  communicator_symbol %s\n", LLOYD_COMMUNICATOR_SECTION,
+              LLOYD_COMMUNICATOR_SYMBOL);
   std::printf("  magic");
   for (const char byte : lloyd::kPluginMagic) std::printf(" %02x", static_cast<unsigned>(byte));
   std::printf("\nvalues\n");
@@ -54,6 +57,11 @@ inline void print_values() {
   VALUE(ParameterType::number);
   VALUE(ParameterType::boolean);
   VALUE(ParameterType::choice);
+  VALUE(ElementType::int64);
+  VALUE(ElementType::float64);
+  VALUE(ReduceOp::sum);
+  VALUE(ReduceOp::min);
+  VALUE(ReduceOp::max);
   VALUE(kCapabilityFloat32);
   VALUE(kCapabilityFloat64);
   VALUE(kCapabilityStrided);
