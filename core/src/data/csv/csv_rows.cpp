@@ -1,6 +1,7 @@
 #include "data/csv/csv_rows.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <lloyd/internal/shown.hpp>
 
 #include "data/csv/csv_cell_kind.hpp"
+#include "data/rows/integer_rounding.hpp"
 
 namespace lloyd {
 namespace {
@@ -183,13 +185,20 @@ void CsvRows::note_zeros(CsvCursor row, const T* values) {
   }
 }
 
-// Reads a row again, as float64, to compare it with its float32 values.
-void CsvRows::measure_rounding(CsvCursor row, const float* values) {
+// True for the first rows, one after the other.
+bool CsvRows::inspects_rounding() {
   constexpr std::int64_t kMaxRows = 1000;
   constexpr std::int64_t kMaxValues = std::int64_t{1} << 17;
   const std::int64_t count = std::ssize(columns_.roles);
-  if (rounding_rows_ >= std::clamp(kMaxValues / count, std::int64_t{2}, kMaxRows)) return;
+  if (rounding_rows_ >= std::clamp(kMaxValues / count, std::int64_t{2}, kMaxRows)) return false;
   ++rounding_rows_;
+  return true;
+}
+
+// Reads a row again, as float64, to compare it with its float32 values.
+void CsvRows::measure_rounding(CsvCursor row, const float* values) {
+  if (!inspects_rounding()) return;
+  const std::int64_t count = std::ssize(columns_.roles);
   rounding_.resize(static_cast<std::size_t>(columns_.features));
   for (std::int64_t column = 0; column < count; ++column) {
     if (column > 0) row.take_delimiter();
@@ -205,6 +214,33 @@ void CsvRows::measure_rounding(CsvCursor row, const float* values) {
     rounding.minimum = std::min(rounding.minimum, value);
     rounding.maximum = std::max(rounding.maximum, value);
   }
+}
+
+// Reads a row again if float64 may have rounded an integer of it. Other numbers are kept as exact
+// integers, so that they count as unchanged.
+void CsvRows::measure_rounding(CsvCursor row, const double* values) {
+  constexpr double kExact = 0x1p53;
+  if (!inspects_rounding()) return;
+  const auto is_large = [](double value) { return std::fabs(value) >= kExact; };
+  if (std::none_of(values, values + columns_.features, is_large)) return;
+  const std::size_t begin = integers_.size();
+  integers_.resize(begin + static_cast<std::size_t>(columns_.features));
+  for (std::int64_t column = 0; column < std::ssize(columns_.roles); ++column) {
+    if (column > 0) row.take_delimiter();
+    const std::string_view text = row.take_cell(column).text;
+    const std::int64_t feature = columns_.roles[static_cast<std::size_t>(column)];
+    if (feature < 0) continue;
+    std::int64_t integer = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+    if (error != std::errc{} || stop != text.data() + text.size()) {
+      integer = is_large(values[feature]) ? 0 : static_cast<std::int64_t>(values[feature]);
+    }
+    integers_[begin + static_cast<std::size_t>(feature)] = integer;
+  }
+}
+
+std::vector<FeatureRounding> CsvRows::rounding() const {
+  return integers_.empty() ? rounding_ : integer_rounding(integers_, columns_.features);
 }
 
 // Skips the cell if its value is missing.
@@ -243,9 +279,7 @@ bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
   }
   if (!cursor_.at_row_end()) fail_length(start, count);
   if (cursor_.take_rounded_to_zero() && complete) note_zeros(start, row);
-  if constexpr (std::is_same_v<T, float>) {
-    if (complete) measure_rounding(start, row);
-  }
+  if (complete) measure_rounding(start, row);
   cursor_.next_line();
   if (!complete) {
     values.resize(values.size() - width);

@@ -40,9 +40,9 @@ class CsvRows {
   const std::vector<std::int64_t>& dropped_rows() const { return dropped_; }
   /// For each feature, the number of these rows in which it is missing; empty if there are none.
   const std::vector<std::int64_t>& missing_counts() const { return missing_counts_; }
-  /// How read<float>() changed the features of the first rows (up to 1000, fewer if they are long);
-  /// empty if only read<double>() was called.
-  const std::vector<FeatureRounding>& rounding() const { return rounding_; }
+  /// How read() changed the features of the first rows (up to 1000, fewer if they are long).
+  /// read<double>() changes integers beyond 2^53; the result is empty if there are none.
+  std::vector<FeatureRounding> rounding() const;
   /// Tells that the caller has freed the classes that were read so far.
   void forget_classes() { class_bytes_ = 0; }
 
@@ -51,7 +51,9 @@ class CsvRows {
   template <class T>
   bool read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
   bool skip_missing_value(std::int64_t column);
+  bool inspects_rounding();
   void measure_rounding(CsvCursor row, const float* values);
+  void measure_rounding(CsvCursor row, const double* values);
   template <class T>
   void note_zeros(CsvCursor row, const T* values);
   template <class T>
@@ -77,10 +79,11 @@ class CsvRows {
   std::vector<RoundedToZero> rounded_to_zero_;  // first one of each column
   std::vector<bool> has_rounded_;               // per feature: has an entry in it
   std::vector<bool> has_nonzero_;               // per feature
-  std::vector<FeatureRounding> rounding_;
-  std::int64_t rounding_rows_ = 0;     // kept rows whose rounding was measured
-  std::int64_t kept_ = 0;              // rows
-  std::vector<std::int64_t> dropped_;  // numbers of the rows left out
+  std::vector<FeatureRounding> rounding_;       // to float32
+  std::vector<std::int64_t> integers_;  // rows with integers that float64 may round, row-major
+  std::int64_t rounding_rows_ = 0;      // kept rows whose rounding was measured
+  std::int64_t kept_ = 0;               // rows
+  std::vector<std::int64_t> dropped_;   // numbers of the rows left out
   std::vector<std::int64_t> missing_counts_;
   std::int64_t fixed_bytes_ = 0;  // memory of the text and of the column descriptions
   std::int64_t class_bytes_ = 0;  // memory of the classes

@@ -14,6 +14,7 @@
 
 #include <lloyd/data/csv.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/rounding.hpp>
 
 #include "data/csv/csv_rows.hpp"
 #include "unit/support/csv_folder.hpp"
@@ -25,6 +26,21 @@ namespace {
 using Texts = std::vector<std::string>;
 
 class CsvValues : public CsvFolder {};
+
+// float64 holds integers up to 2^53.
+TEST_F(CsvValues, ReportsIntegersThatFloat64Rounds) {
+  CsvOptions options;
+  options.dtype = DType::float64;
+  const auto rounding = [&](const std::string& text) { return read(text, options).rounding; };
+  const std::vector<FeatureRounding> changed =
+      rounding("id,x\n9007199254740992,0.5\n9007199254740993,1e300\n-3,4\n");
+  ASSERT_EQ(changed.size(), 2U);
+  EXPECT_EQ(changed[0].error, 1);
+  EXPECT_EQ(changed[0].dtype, DType::float64);
+  EXPECT_LT(changed[0].minimum, changed[0].maximum) << "the integers differ";
+  EXPECT_EQ(changed[1].error, 0);
+  EXPECT_TRUE(rounding("9007199254740992,1e18\n-9007199254740994,0.1\n").empty());
+}
 
 // The last column holds classes only if all of its cells are text, whatever its first cell is.
 TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
