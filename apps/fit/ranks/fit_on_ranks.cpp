@@ -1,6 +1,7 @@
 #include "fit/ranks/fit_on_ranks.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <optional>
 #include <span>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <boost/functional/hash.hpp>
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
@@ -52,15 +54,39 @@ void refuse_single_process_options(const FitCommandOptions& options) {
          "write labels to an .npy file (--labels FILE.npy, or -o FOLDER --format npy)");
 }
 
-// Throws on all ranks unless the file has the same number of samples on each.
+// A hash of some rows, spread evenly from the first to the last.
+std::int64_t hash_of_sampled_rows(const RowSource& source) {
+  constexpr std::int64_t kRows = 32;
+  std::vector<std::byte> row(static_cast<std::size_t>(source.features() * size_of(source.dtype())));
+  std::size_t hash = 0;
+  const std::int64_t count = std::min(kRows, source.samples());
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t at = count == 1 ? 0 : i * (source.samples() - 1) / (count - 1);
+    source.read({at, at + 1}, row.data());
+    boost::hash_combine(hash, boost::hash_range(row.begin(), row.end()));
+  }
+  return static_cast<std::int64_t>(hash);
+}
+
+// Throws on all ranks unless the file has the same number of samples and, in the rows that are
+// compared, the same values on each.
 void require_same_file(const RowSource& source, const Ranks& ranks) {
+  std::int64_t hash = 0;
+  ranks.together([&] { hash = hash_of_sampled_rows(source); });
   const std::vector<std::int64_t> samples = ranks.gather(source.samples());
+  const std::vector<std::int64_t> hashes = ranks.gather(hash);
   for (std::size_t rank = 1; rank < samples.size(); ++rank) {
-    if (samples[rank] == samples[0]) continue;
-    throw InputError(
-        fmt::format("{} has {} samples on rank 0, but {} on rank {}; all ranks must "
-                    "see the same file",
-                    source.name(), samples[0], samples[rank], rank));
+    if (samples[rank] != samples[0]) {
+      throw InputError(
+          fmt::format("{} has {} samples on rank 0, but {} on rank {}; all ranks must "
+                      "see the same file",
+                      source.name(), samples[0], samples[rank], rank));
+    }
+    if (hashes[rank] != hashes[0]) {
+      throw InputError(fmt::format(
+          "{} has other values on rank {} than on rank 0; all ranks must see the same file",
+          source.name(), rank));
+    }
   }
 }
 

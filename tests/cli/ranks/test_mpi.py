@@ -78,7 +78,10 @@ class Mpi(TestCase):
     def test_ranks_that_see_other_files_are_named(self):
         data = self.make_data()
         other = self.make_data("other.npy", 999)
+        changed = self.folder / "changed.npy"
+        changed.write_bytes(data.read_bytes()[:-4] + b"\x00\x00\x00\x41")
         for last, message in ((other, "data.npy has 1001 samples on rank 0, but 999 on rank 1"),
+                              (changed, "data.npy has other values on rank 1 than on rank 0"),
                               (self.folder / "none.npy", "rank 1: ")):
             with self.subTest(message):
                 status, _, messages = run_launched([MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(last)])
