@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include <lloyd/error.hpp>
+
 namespace lloyd::apps {
 namespace {
 
@@ -140,13 +142,21 @@ std::vector<double> longest_row(const std::vector<double>& rows, std::size_t fea
   return {longest, longest + features};
 }
 
-// The direction of largest variance of centred rows.
-std::vector<double> first_axis(const std::vector<double>& rows, std::size_t features) {
-  constexpr int kMaxRounds = 300;
+// Rounds of power iteration: at most as many as take some ten seconds, because an axis that is
+// close to the direction of largest variance will do for a plot.
+std::size_t max_rounds(std::size_t values) {
+  constexpr std::size_t kMaxProducts = 10'000'000'000;
+  return std::clamp<std::size_t>(kMaxProducts / values, 5, 300);
+}
+
+// The direction of largest variance of centred rows. Throws Cancelled once `stop` returns true.
+std::vector<double> first_axis(const std::vector<double>& rows, std::size_t features,
+                               const StopFunction& stop) {
   constexpr double kNoChange = 1e-12;
   std::vector<double> axis = longest_row(rows, features);
   normalize(axis);
-  for (int round = 0; round < kMaxRounds; ++round) {
+  for (std::size_t round = 0; round < max_rounds(rows.size()); ++round) {
+    if (stop && stop()) throw Cancelled();
     std::vector<double> next(features, 0.0);
     for (std::size_t r = 0; r < rows.size(); r += features) {
       const double along = dot(&rows[r], axis.data(), features);
@@ -162,10 +172,10 @@ std::vector<double> first_axis(const std::vector<double>& rows, std::size_t feat
 
 // `rows` is changed.
 void find_axes_by_power_iteration(std::vector<double>& rows, std::size_t d, double total,
-                                  PrincipalAxes& result) {
+                                  const StopFunction& stop, PrincipalAxes& result) {
   for (std::size_t a = 0; a < 2; ++a) {
     if (!(dot(rows.data(), rows.data(), rows.size()) > kNoVariance * total)) return;
-    result.axes[a] = first_axis(rows, d);
+    result.axes[a] = first_axis(rows, d, stop);
     double along_all = 0;
     for (std::size_t r = 0; r < rows.size(); r += d) {
       const double along = dot(&rows[r], result.axes[a].data(), d);
@@ -188,7 +198,8 @@ std::array<double, 2> PrincipalAxes::project(const double* sample) const {
   return result;
 }
 
-PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t features) {
+PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t features,
+                             const StopFunction& stop) {
   PrincipalAxes result;
   result.mean.assign(features, 0.0);
   for (std::vector<double>& axis : result.axes) axis.assign(features, 0.0);
@@ -209,7 +220,7 @@ PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t featur
   if (features <= kMaxCovarianceFeatures) {
     find_axes_by_covariance(rest, features, total, result);
   } else {
-    find_axes_by_power_iteration(rest, features, total, result);
+    find_axes_by_power_iteration(rest, features, total, stop, result);
   }
   return result;
 }

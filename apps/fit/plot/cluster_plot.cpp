@@ -68,10 +68,11 @@ Projection project_one_feature(const Dataset& dataset, const PlottedSamples& sam
   return projection;
 }
 
-Projection project(const Dataset& dataset, const PlottedSamples& samples, const Fit& fit) {
+Projection project(const Dataset& dataset, const PlottedSamples& samples, const Fit& fit,
+                   const StopFunction& stop) {
   if (dataset.features() == 1) return project_one_feature(dataset, samples, fit);
   const auto d = static_cast<std::size_t>(dataset.features());
-  const PrincipalAxes axes = principal_axes(samples.values, d);
+  const PrincipalAxes axes = principal_axes(samples.values, d, stop);
   Projection projection;
   for (std::size_t at = 0; at < samples.values.size(); at += d) {
     projection.samples.push_back(axes.project(&samples.values[at]));
@@ -272,7 +273,7 @@ std::string header(const Dataset& dataset, const PlottedSamples& samples, const 
 std::string cluster_plot_svg(const Dataset& dataset, const Fit& fit, const StopFunction& stop) {
   const FloatEnvironment environment;  // the backend may have changed the modes of this thread
   const PlottedSamples samples = read_plotted_samples(dataset, stop);
-  const Projection projection = project(dataset, samples, fit);
+  const Projection projection = project(dataset, samples, fit, stop);
   const Area area(projection, fit);
   const std::vector<std::size_t> order = clusters_by_size(fit);
   const double width = kAreaLeft + kAreaWidth + kLegendGap + kLegendWidth;

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <lloyd/error.hpp>
+
 namespace lloyd::apps {
 namespace {
 
@@ -66,6 +68,14 @@ TEST(PrincipalAxes, AreFoundForAnyNumberOfFeatures) {
     EXPECT_NEAR(axes.share[0], 0.8, 1e-9) << d;
     EXPECT_NEAR(axes.share[1], 0.2, 1e-9) << d;
   }
+}
+
+TEST(PrincipalAxes, AreCancelled) {
+  const std::size_t d = kMaxCovarianceFeatures + 1;
+  int calls = 0;
+  const StopFunction at_second_call = [&calls] { return ++calls == 2; };
+  EXPECT_THROW(principal_axes(cross_in(d), d, at_second_call), Cancelled);
+  EXPECT_EQ(calls, 2);
 }
 
 TEST(PrincipalAxes, OfOneFeatureHaveNoSecondAxis) {
