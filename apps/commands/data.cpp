@@ -104,6 +104,14 @@ std::string feature_name(const Dataset& dataset, std::size_t j) {
   return dataset.feature_names.empty() ? std::to_string(j) : dataset.feature_names[j];
 }
 
+// "each sample has a class", or how many have one.
+std::string classes_text(const std::vector<std::string>& classes) {
+  const auto none = std::count(classes.begin(), classes.end(), std::string());
+  if (none == 0) return "each sample has a class";
+  return fmt::format("{} of {} samples have a class", std::ssize(classes) - none,
+                     std::ssize(classes));
+}
+
 // Reads text as a whole; other files in one pass, with two blocks in memory unless one has all
 // rows.
 Dataset describe_file(const DataOptions& data) {
@@ -119,6 +127,7 @@ int describe(DataOptions data, bool json) {
   refuse_overwriting({}, data.sources());
   const Dataset dataset = describe_file(data);
   const auto& features = dataset.statistics();
+  warn_of_header(dataset, data);
   warn_of_rounding(rounding_losses(dataset.rounding, features), dataset.feature_names, data);
   if (json) {
     nlohmann::ordered_json document = {
@@ -143,7 +152,7 @@ int describe(DataOptions data, bool json) {
   print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n", printable(dataset.name()),
              dataset.samples(), dataset.features(), to_string(dataset.dtype()),
              dataset.fingerprint());
-  if (!dataset.classes.empty()) print_text("each sample has a class\n");
+  if (!dataset.classes.empty()) print_text("{}\n", classes_text(dataset.classes));
   constexpr std::size_t kMaxWidth = 40;  // longer names shift their own row only
   std::size_t width = 7;
   for (std::size_t j = 0; j < features.size(); ++j) {

@@ -14,6 +14,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/json_text.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "commands/command_end.hpp"
@@ -81,6 +82,7 @@ int predict(const Context& context, PredictOptions options) {
   if (const std::string text = scaling_warning(options.model, model); !text.empty()) {
     note("lloyd: warning: {}\n", text);
   }
+  options.data.expected_names = model.feature_names;
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
@@ -96,6 +98,7 @@ int predict(const Context& context, PredictOptions options) {
   const BoundedData data = file.hold(chosen, planned, distances_memory);
   planning.end();
   const Dataset& dataset = data.dataset;
+  warn_of_header(dataset, options.data);
   const std::int64_t rows = dataset.samples() + dataset.dropped_rows;  // of the file
   if (!options.labels.empty()) require_labels_space(options.labels, rows);
   if (!options.distances.empty()) require_matrix_space(options.distances, rows);

@@ -1,7 +1,10 @@
 #include "fit/fit_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,8 +27,30 @@ namespace {
 
 using experiment::format_ms;
 
+// The agreement of the clusters with the classes; NaN if there are fewer than two classes.
 double rand_index(const FitReport& report) {
-  return adjusted_rand_index(encode_classes(report.dataset.classes), report.fit.labels);
+  const std::vector<std::int32_t> classes = encode_classes(report.dataset.classes);
+  return has_several_classes(classes) ? adjusted_rand_index(classes, report.fit.labels)
+                                      : std::numeric_limits<double>::quiet_NaN();
+}
+
+void print_agreement(const FitReport& report) {
+  const std::vector<std::string>& classes = report.dataset.classes;
+  if (classes.empty()) return;
+  const auto none = std::count(classes.begin(), classes.end(), std::string());
+  const std::string samples = none == 0
+                                  ? ""
+                                  : fmt::format(" of {} of the {} samples",
+                                                std::ssize(classes) - none, std::ssize(classes));
+  const double index = rand_index(report);
+  if (std::isnan(index)) {
+    print_text("classes     fewer than two{}, so clusters are not compared with them\n",
+               none == 0
+                   ? ""
+                   : fmt::format(" ({} of the {} samples have none)", none, std::ssize(classes)));
+  } else {
+    print_text("adjusted Rand index against the classes{}  {:.3f}\n", samples, index);
+  }
 }
 
 void print_check(const ResultCheck& check, std::int64_t samples) {
@@ -154,9 +179,7 @@ nlohmann::ordered_json to_json(const FitReport& report) {
     json["standardization"] = to_json(*report.fit.standardization);
   }
   experiment::Measurements measured = experiment::measurements_of(report.fit, report.open_ms);
-  if (report.complete() && !dataset.classes.empty()) {
-    measured.adjusted_rand_index = rand_index(report);
-  }
+  if (report.complete()) measured.adjusted_rand_index = rand_index(report);
   json.update(experiment::to_json(measured));
   if (report.complete()) json["counts"] = report.fit.counts;
   json["centroids"] = centroids_json(report.fit);
@@ -173,9 +196,7 @@ void print(const FitReport& report) {
   print_text("iterations  {} ({})\n", fit.result.iterations,
              fit.cancelled ? "interrupted"
                            : fmt::format("stopped by {}", to_string(fit.result.stop_reason)));
-  if (report.complete() && !dataset.classes.empty()) {
-    print_text("adjusted Rand index against the classes  {:.3f}\n", rand_index(report));
-  }
+  if (report.complete()) print_agreement(report);
   print_text("time        statistics {}, seeding {}, opening {}, fit {}\n",
              format_ms(dataset.statistics_ms()), format_ms(fit.seeding_ms),
              format_ms(report.open_ms), format_ms(fit.fit_ms));

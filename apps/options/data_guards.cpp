@@ -98,17 +98,29 @@ bool has_fixed_length(const FeatureStatistics& feature) {
   return std::floor(std::log10(feature.minimum)) == std::floor(std::log10(feature.maximum));
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower;
+  for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
 // True for "id", "customer_id", "customerId", "ID", "index", "row" and the like.
 bool names_identifier(std::string_view name) {
   constexpr std::array<std::string_view, 9> kNames = {"id",  "uid", "uuid", "guid", "index",
                                                       "idx", "key", "row",  "rowid"};
-  std::string lower;
-  for (const char c : name) {
-    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  const std::string lower = lower_case(name);
   if (std::find(kNames.begin(), kNames.end(), lower) != kNames.end()) return true;
   return lower.ends_with("_id") || lower.ends_with("-id") || lower.ends_with(" id") ||
          lower.starts_with("id_") || name.ends_with("Id");
+}
+
+// True for "class", "Target", "cluster_id" and the like.
+bool names_classes(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kWords = {"class",   "label",   "target",   "species",
+                                                      "cluster", "outcome", "diagnosis"};
+  const std::string lower = lower_case(name);
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return lower.starts_with(word); });
 }
 
 bool is_integer_valued(const FeatureStatistics& feature) {
@@ -126,25 +138,37 @@ bool is_year(double value) {
   return value >= 1900 && value <= 2100 && value == std::floor(value);
 }
 
-// True if the first row is an ascending sequence of years with equal steps (with two columns: of
-// one year), and no other row has only years.
-bool begins_with_years(const InspectedRows& rows, std::int64_t features) {
+// True if the row is a sequence with equal steps other than 0, as years, months, hours and
+// wavelengths in headers are.
+bool has_equal_steps(const InspectedRows& rows, std::int64_t row, std::int64_t features) {
+  constexpr double kTolerance = 1e-3;
+  const double step = rows.at(row, 1) - rows.at(row, 0);
+  for (std::int64_t j = 2; j < features; ++j) {
+    const double other = rows.at(row, j) - rows.at(row, j - 1);
+    if (std::fabs(other - step) > kTolerance * std::fabs(step)) return false;
+  }
+  return step != 0;
+}
+
+// True if the first row looks like a header of numbers: it has equal steps, or, with one or two
+// features, is a year or two that differ by one. No other row may have equal steps or consist of
+// years.
+bool begins_with_numbers_of_columns(const InspectedRows& rows, std::int64_t features) {
   constexpr std::int64_t kMinRows = 3;
-  if (rows.rows() < kMinRows || features < 2) return false;
+  if (rows.rows() < kMinRows) return false;
   const auto has_years = [&](std::int64_t row) {
     for (std::int64_t j = 0; j < features; ++j) {
       if (!is_year(rows.at(row, j))) return false;
     }
     return true;
   };
-  if (!has_years(0)) return false;
-  const double step = rows.at(0, 1) - rows.at(0, 0);
-  if (step < 1 || (features == 2 && step != 1)) return false;
-  for (std::int64_t j = 2; j < features; ++j) {
-    if (rows.at(0, j) - rows.at(0, j - 1) != step) return false;
-  }
+  const bool is_header =
+      features > 2
+          ? has_equal_steps(rows, 0, features)
+          : has_years(0) && (features == 1 || std::fabs(rows.at(0, 1) - rows.at(0, 0)) == 1);
+  if (!is_header) return false;
   for (std::int64_t i = 1; i < rows.rows(); ++i) {
-    if (has_years(i)) return false;
+    if (has_years(i) || (features > 2 && has_equal_steps(rows, i, features))) return false;
   }
   return true;
 }
@@ -208,7 +232,7 @@ std::string rounding_warning(const std::string& file, const std::string& feature
       loss.deviation == 0 ? "which makes them equal"
                           : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
   const std::string advice =
-      loss.dtype == DType::float32
+      loss.exact_in_float64
           ? float64_advice
           : "float64 holds integers up to 2^53, so subtract a constant from them, such as their "
             "minimum, before the file is written";
@@ -232,12 +256,13 @@ class Guards {
       return;
     }
     const InspectedRows rows(dataset_);
-    if (!begins_with_years(rows, dataset_.features())) return;
+    const std::int64_t d = dataset_.features();
+    if (!begins_with_numbers_of_columns(rows, d)) return;
     warnings_.push_back(fmt::format(
-        "{}: the first row, {}, {}{}, looks like a header of years, but is taken as a sample; "
-        "{} takes it as names, {} says that it is a sample",
-        options_.file, rows.at(0, 0), rows.at(0, 1), dataset_.features() > 2 ? ", ..." : "",
-        remedy_ == Remedy::key ? "'dataset.header: true'" : "--header",
+        "{}: the first row, {}{}{}, looks like a header, but is taken as a sample; {} takes it as "
+        "names, {} says that it is a sample",
+        options_.file, rows.at(0, 0), d > 1 ? fmt::format(", {}", rows.at(0, 1)) : "",
+        d > 2 ? ", ..." : "", remedy_ == Remedy::key ? "'dataset.header: true'" : "--header",
         remedy_ == Remedy::key ? "'dataset.header: false'" : "--no-header"));
   }
 
@@ -258,6 +283,7 @@ class Guards {
                     is_rounded(j) ? rounded_integers_text(j) : "its integers are all distinct"));
       }
     }
+    check_named_classes();
     check_classes();
   }
 
@@ -359,21 +385,37 @@ class Guards {
                                   : fmt::format("--label-column {}", value);
   }
 
-  void check_classes() {
-    const std::size_t last = features_.size() - 1;
-    const bool only_last = std::none_of(features_.begin(), features_.end() - 1, may_be_classes);
-    if (last == 0 || flagged_[last] || !only_last || !may_be_classes(features_[last])) return;
-    if (!dataset_.classes.empty() || !options_.label_column.empty()) return;
-    flagged_[last] = true;
-    const auto feature = static_cast<std::int64_t>(last);
+  // A column of few integers whose name says that they are classes.
+  void check_named_classes() {
+    if (!dataset_.classes.empty() || !options_.label_column.empty() || names().empty()) return;
+    for (std::size_t j = 0; j + 1 < features_.size(); ++j) {
+      if (flagged_[j] || !may_be_classes(features_[j]) || !names_classes(names()[j])) continue;
+      const auto feature = static_cast<std::int64_t>(j);
+      flag_classes(feature, fmt::format("{} seems to hold classes, integers from {} to {}",
+                                        name(feature), features_[j].minimum, features_[j].maximum));
+    }
+  }
+
+  void flag_classes(std::int64_t feature, const std::string& what) {
+    flagged_[static_cast<std::size_t>(feature)] = true;
     std::string advice = drop_advice(feature);
     if (is_text()) {
       advice =
           fmt::format("{} compares the clusters with them, and {}", label_advice(feature), advice);
     }
-    warnings_.push_back(fmt::format(
-        "{}: the last column, {}, holds only integers from {} to {}, as classes do; {}",
-        options_.file, name(feature), features_[last].minimum, features_[last].maximum, advice));
+    warnings_.push_back(fmt::format("{}: {}; {}", options_.file, what, advice));
+  }
+
+  void check_classes() {
+    const std::size_t last = features_.size() - 1;
+    const bool only_last = std::none_of(features_.begin(), features_.end() - 1, may_be_classes);
+    if (last == 0 || flagged_[last] || !only_last || !may_be_classes(features_[last])) return;
+    if (!dataset_.classes.empty() || !options_.label_column.empty()) return;
+    const auto feature = static_cast<std::int64_t>(last);
+    flag_classes(
+        feature,
+        fmt::format("the last column, {}, holds only integers from {} to {}, as classes do",
+                    name(feature), features_[last].minimum, features_[last].maximum));
   }
 
   const Dataset& dataset_;
@@ -415,6 +457,12 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
         options.file, column_text(feature_names, options, loss.feature), loss, advice));
   }
   return warnings;
+}
+
+void warn_of_header(const Dataset& dataset, const DataOptions& options) {
+  Guards guards(dataset, options, Remedy::option);
+  guards.check_header();
+  note_warnings(guards.take());
 }
 
 void warn_of_rounding(std::span<const RoundingLoss> losses,

@@ -43,6 +43,9 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            const DataOptions& options,
                                            Remedy remedy = Remedy::option);
 
+/// Prints a line on standard error if the first sample of a text file looks like a header of
+/// numbers.
+void warn_of_header(const Dataset& dataset, const DataOptions& options);
 /// Prints a line on standard error for each of the rounding_warnings().
 void warn_of_rounding(std::span<const RoundingLoss> losses,
                       const std::vector<std::string>& feature_names, const DataOptions& options);

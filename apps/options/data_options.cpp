@@ -159,6 +159,7 @@ CsvOptions DataOptions::csv_options() const {
   }
   if (header && no_header) throw InputError("--header and --no-header cannot be given together");
   if (header || no_header) options.header = header;
+  options.expected_names = expected_names;
   options.columns = split_lists("--columns", columns);
   options.drop_columns = split_lists("--drop-columns", drop_columns);
   options.drop_missing = drop_missing;

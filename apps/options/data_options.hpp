@@ -53,12 +53,13 @@ struct DataOptions {
   bool header = false;
   bool no_header = false;
   std::vector<std::string> columns;  ///< lists with commas, of names or numbers from 0; empty: all
-  std::vector<std::string> drop_columns;  ///< lists as above; exclusive with `columns`
-  std::string label_column;               ///< name or number; empty: none
-  bool drop_missing = false;              ///< leave out rows with missing values
-  bool decimal_comma = false;             ///< read 2,5 as 2.5
-  std::string dtype;                      ///< "float32" or "float64"; empty: float32 for text
-  std::string array_name;                 ///< data set in an HDF5 file, or array in an .npz file
+  std::vector<std::string> drop_columns;    ///< lists as above; exclusive with `columns`
+  std::string label_column;                 ///< name or number; empty: none
+  bool drop_missing = false;                ///< leave out rows with missing values
+  bool decimal_comma = false;               ///< read 2,5 as 2.5
+  std::string dtype;                        ///< "float32" or "float64"; empty: float32 for text
+  std::vector<std::string> expected_names;  ///< see CsvOptions; no option of the command line
+  std::string array_name;                   ///< data set in an HDF5 file, or array in an .npz file
 
   /// Adds the positional DATA and the options to a subcommand.
   void add_to(CLI::App& command);

@@ -134,7 +134,7 @@ void release(const TrialWork& work, std::unique_ptr<BackendSession>& session) {
 // Compares the clusters with the classes and computes their silhouette.
 void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observer,
                    Measurements& measurements) {
-  if (!work.classes.empty()) {
+  if (has_several_classes(work.classes)) {
     measurements.adjusted_rand_index = adjusted_rand_index(work.classes, fit.labels);
   }
   if (!work.silhouette) return;

@@ -63,5 +63,8 @@ double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std:
 /// Encodes class names as integers: distinct names become 0, 1, ... in order of first appearance,
 /// and an empty name, of a sample without a class, becomes -1.
 std::vector<std::int32_t> encode_classes(std::span<const std::string> classes);
+/// True if there are at least two different classes in a result of encode_classes(). With fewer, an
+/// adjusted Rand index says nothing.
+bool has_several_classes(std::span<const std::int32_t> classes);
 
 }  // namespace lloyd

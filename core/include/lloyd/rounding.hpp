@@ -20,6 +20,7 @@ struct FeatureRounding {
   /// Largest value before rounding.
   double maximum = -std::numeric_limits<double>::infinity();
   DType dtype = DType::float32;  ///< the type that values were rounded to
+  bool exact_in_float64 = true;  ///< false if float64 would change integers of the feature, too
 };
 
 /// A feature that rounding distorts.
@@ -28,6 +29,7 @@ struct RoundingLoss {
   double error = 0;              ///< largest absolute change of a value, in the feature's units
   double deviation = 0;          ///< standard deviation of the rounded values
   DType dtype = DType::float32;  ///< the type that values were rounded to
+  bool exact_in_float64 = true;  ///< see FeatureRounding
 };
 
 /// The features that rounding changes by more than a thousandth of their standard deviation, except

@@ -11,8 +11,8 @@ std::vector<RoundingLoss> rounding_losses(std::span<const FeatureRounding> round
   for (std::size_t j = 0; j < rounding.size(); ++j) {
     const double deviation = std::sqrt(statistics[j].variance);
     if (rounding[j].minimum < rounding[j].maximum && rounding[j].error > kTolerance * deviation) {
-      losses.push_back(
-          {static_cast<std::int64_t>(j), rounding[j].error, deviation, rounding[j].dtype});
+      losses.push_back({static_cast<std::int64_t>(j), rounding[j].error, deviation,
+                        rounding[j].dtype, rounding[j].exact_in_float64});
     }
   }
   return losses;

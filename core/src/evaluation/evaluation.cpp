@@ -153,6 +153,11 @@ double adjusted_rand_index(std::span<const std::int32_t> a, std::span<const std:
   return 2 * (agreement - disagreement) / total;
 }
 
+bool has_several_classes(std::span<const std::int32_t> classes) {
+  return std::any_of(classes.begin(), classes.end(),
+                     [](std::int32_t number) { return number > 0; });
+}
+
 std::vector<std::int32_t> encode_classes(std::span<const std::string> classes) {
   std::unordered_map<std::string_view, std::int32_t> numbers;
   std::vector<std::int32_t> result;

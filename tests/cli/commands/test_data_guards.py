@@ -40,10 +40,22 @@ GUARDS = [
      "'account' looks like an identifier", "--drop-columns account leaves it out", ["--drop-columns", "account"]),
     ("neighbours that float32 makes equal", table("x,nr,y", X, [10**9 + 20 * i + i // 15 * 10**6 for i in range(30)], Y),
      "'nr' looks like an identifier", "--drop-columns nr leaves it out", ["--drop-columns", "nr"]),
-    ("a header of years", table("2021,2022", X, Y), "the first row, 2021, 2022, looks like a header of years",
+    ("a header of years", table("2021,2022", X, Y), "the first row, 2021, 2022, looks like a header",
      "--header takes it as names, --no-header says that it is a sample", ["--header"]),
     ("a header of decades", table("1990,2000,2010", X, X, Y), "the first row, 1990, 2000, ..., looks like a header",
      "--header takes it as names, --no-header says that it is a sample", ["--no-header"]),
+    ("a header of descending years", table("2021,2020,2019", X, X, Y), "the first row, 2021, 2020, ..., looks like a header",
+     "--header takes it as names, --no-header says that it is a sample", ["--no-header"]),
+    ("a header of hours", table("1,2,3,4", X, Y, Y, X), "the first row, 1, 2, ..., looks like a header",
+     "--header takes it as names, --no-header says that it is a sample", ["--header"]),
+    ("a header of wavelengths", table("400,400.5,401", X, X, Y), "the first row, 400, 400.5, ..., looks like a header",
+     "--header takes it as names, --no-header says that it is a sample", ["--header"]),
+    ("a header of one year", table("2019", X), "the first row, 2019, looks like a header",
+     "--header takes it as names, --no-header says that it is a sample", ["--header"]),
+    ("classes in the first column", table("Class,x,y", [i % 3 for i in UNORDERED], X, Y),
+     "'Class' seems to hold classes, integers from 0 to 2",
+     "--label-column Class compares the clusters with them, and --drop-columns Class leaves it out",
+     ["--label-column", "Class"]),
     ("different scales", table("x,y", X, [4096 * y for y in Y]), "the standard deviation of 'x' is 8.3",
      "--standardize gives every feature the standard deviation 1", ["--standardize"]),
 ]
@@ -199,6 +211,31 @@ class Guards(TestCase):
             with self.subTest(name):
                 self.assertEqual(self.warnings(self.write("x.csv", text)), [])
         self.assertEqual(self.warnings(IRIS), [])
+
+    def test_all_commands_warn_of_a_header_of_numbers(self):
+        file = self.write("years.csv", table("2019,2020", X, Y))
+        model = self.folder / "m.json"
+        run("fit", file, "--no-header", "-k", "2", "--model", model)
+        for command in (("data", "info", file), ("predict", model, file)):
+            with self.subTest(command[0]):
+                self.assertIn("the first row, 2019, 2020, looks like a header", run(*command).stderr)
+                self.assertNotIn("looks like", run(*command, "--no-header").stderr)
+
+    def test_predict_knows_the_header_of_its_model(self):
+        file = self.write("years.csv", table("2019,2020", X, Y))
+        model = self.folder / "m.json"
+        run("fit", file, "--header", "-k", "2", "--model", model)
+        self.assertEqual(len(run("predict", model, file).stdout.splitlines()), 30)
+        self.assertEqual(len(run("predict", model, file, "--no-header").stdout.splitlines()), 31)
+
+    def test_clusters_are_compared_with_two_classes_or_more(self):
+        kinds = ["a"] * 2 + ["b"] * 3 + [""] * 25
+        several = run("fit", self.write("several.csv", table("x,y,kind", X, Y, kinds)), "-k", "2").stdout
+        self.assertIn("adjusted Rand index against the classes of 5 of the 30 samples", several)
+        file = self.write("one.csv", table("x,y,kind", X, Y, ["a"] + [""] * 29))
+        self.assertIn("classes     fewer than two (29 of the 30 samples have none)", run("fit", file, "-k", "2").stdout)
+        self.assertIsNone(run_json("fit", file, "-k", "2")["adjusted_rand_index"])
+        self.assertIn("1 of 30 samples have a class", run("data", "info", file).stdout)
 
     def test_other_formats_are_guarded(self):
         text = self.write("x.csv", table("", range(30), X, Y))

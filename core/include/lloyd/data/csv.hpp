@@ -24,6 +24,9 @@ struct CsvOptions {
   /// first line mix numbers and other text, the file is refused; a class in the last cell is
   /// accepted.
   std::optional<bool> header;
+  /// Names of features that the header is expected to have, such as those of a model. If `header`
+  /// is not set, a first line that contains all of them is a header, even if they are numbers.
+  std::vector<std::string> expected_names = {};
   /// The feature columns, in this order, by name or by number from 0. If empty: all but the label
   /// column.
   std::vector<std::string> columns;
@@ -51,8 +54,9 @@ struct CsvOptions {
 
 /// Reads a table of numbers; the name of the data set is the file's.
 /// Syntax: numbers as in std::from_chars, with an optional leading '+'; spaces and tabs around
-/// cells, and empty lines, are ignored; lines end with LF or CRLF; cells may be in double quotes; a
-/// UTF-8 byte-order mark is skipped; there are no comments. Each number is rounded once, to the
+/// cells, and blank lines, are ignored, except that a blank line between the rows of a single column
+/// is a missing value; lines end with LF or CRLF; cells may be in double quotes; a UTF-8 byte-order
+/// mark is skipped; there are no comments. Each number is rounded once, to the
 /// nearest value of the dtype; numbers below the smallest subnormal of the dtype become zero.
 /// Throws InputError with file, line and column (counted from 1) for a cell that is not a number,
 /// not finite or beyond the range of the dtype, for a row of a different length, for a carriage

@@ -150,12 +150,17 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
 
 // Refuses a header whose names are missing values or malformed numbers: it is probably a sample.
 void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
-                 const std::vector<std::int64_t>& columns, bool drop_missing) {
+                 const std::vector<CsvCell>& second, const std::vector<std::int64_t>& columns,
+                 bool drop_missing) {
   const auto may_be_value = [&](std::int64_t i) {
     const CellKind kind = kind_of_cell(first[i].text);
     return !first[i].quoted && (kind == CellKind::missing || kind == CellKind::almost_number);
   };
-  if (columns.empty() || !std::all_of(columns.begin(), columns.end(), may_be_value)) return;
+  // The last cell may be the class of a first sample without values.
+  const bool may_have_class = columns.size() > 1 && columns.back() == std::ssize(first) - 1 &&
+                              second.size() == first.size() && !is_number(second.back().text);
+  const auto end = columns.end() - (may_have_class ? 1 : 0);
+  if (columns.empty() || !std::all_of(columns.begin(), end, may_be_value)) return;
   const std::string_view text = first[columns.front()].text;
   const bool is_dropped = drop_missing && is_missing_value(text);
   cursor.fail_for_option(
@@ -165,10 +170,19 @@ void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
           shown(text), is_dropped ? "" : number_advice(text, cursor.decimal_comma()).text));
 }
 
+bool has_expected_names(const std::vector<CsvCell>& first, const CsvOptions& options) {
+  const auto is_cell = [&](const std::string& name) {
+    return std::any_of(first.begin(), first.end(),
+                       [&](const CsvCell& cell) { return cell.unquoted() == name; });
+  };
+  return !options.expected_names.empty() &&
+         std::all_of(options.expected_names.begin(), options.expected_names.end(), is_cell);
+}
+
 // True if the first row, at which `cursor` is, is a header; `second` is the row after it.
 bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                        const std::vector<CsvCell>& second, const CsvOptions& options) {
-  if (names_columns(options)) return true;
+  if (names_columns(options) || has_expected_names(first, options)) return true;
   const auto is_name = [&](std::int64_t i) {
     const CsvCell& cell = first[i];
     return !is_number(cell.text) || (cell.quoted && i < std::ssize(second) && !second[i].quoted);
@@ -179,7 +193,7 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
   };
   const std::vector<std::int64_t> columns = feature_columns(std::ssize(first), options);
   if (std::all_of(columns.begin(), columns.end(), is_name)) {
-    check_names(cursor, first, columns, options.drop_missing);
+    check_names(cursor, first, second, columns, options.drop_missing);
     return !columns.empty();
   }
   const auto text = std::find_if(columns.begin(), columns.end(), is_text);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -96,7 +97,9 @@ CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
     second.continue_with(block_.substr(size));
     more = block_.size() > size;
   }
+  const std::int64_t first_line = cursor_.line();
   columns_ = read_csv_columns(cursor_, options, memory_limit_ / kCsvColumnBytes);
+  next_line_ = columns_.feature_names.empty() ? cursor_.line() : first_line + 1;
   fixed_bytes_ = std::ssize(columns_.roles) * kCsvColumnBytes + blocks_.memory();
   has_nonzero_.resize(static_cast<std::size_t>(columns_.features));
   has_rounded_.resize(has_nonzero_.size());
@@ -113,19 +116,38 @@ bool CsvRows::find_row() {
   return true;
 }
 
+// Moves to the next sample. In a table of one column, a blank line above it is a missing value.
+bool CsvRows::find_sample() {
+  if (!find_row()) return false;
+  const std::int64_t first_line = std::exchange(next_line_, cursor_.line() + 1);
+  if (columns_.roles.size() > 1) return true;
+  for (std::int64_t line = first_line; line < cursor_.line(); ++line) {
+    if (!drop_missing_) {
+      cursor_.fail_for_option_at(line, 0,
+                                 "the line is blank; a number is needed, or the line must be "
+                                 "removed; the drop_missing option leaves such rows out");
+    }
+    missing_counts_.resize(1);
+    ++missing_counts_[0];
+    dropped_.push_back(kept_ + dropped());
+    check_memory(static_cast<std::int64_t>(dropped_.capacity() * sizeof(std::int64_t)));
+  }
+  return true;
+}
+
 template <class T>
 std::int64_t CsvRows::read(std::int64_t most, PageBuffer<T>& values,
                            std::vector<std::string>& classes) {
   const std::size_t begin = values.size();
   std::int64_t rows = 0;
-  while (rows < most && find_row()) {
+  while (rows < most && find_sample()) {
     if (read_row(values, classes)) {
       ++rows;
+      ++kept_;
     } else {
-      dropped_.push_back(kept_ + rows + dropped());
+      dropped_.push_back(kept_ + dropped());
     }
   }
-  kept_ += rows;
   find_nonzero(values, begin);
   if (rows < most) finish();
   return rows;
@@ -197,7 +219,6 @@ bool CsvRows::inspects_rounding() {
 
 // Reads a row again, as float64, to compare it with its float32 values.
 void CsvRows::measure_rounding(CsvCursor row, const float* values) {
-  if (!inspects_rounding()) return;
   const std::int64_t count = std::ssize(columns_.roles);
   rounding_.resize(static_cast<std::size_t>(columns_.features));
   for (std::int64_t column = 0; column < count; ++column) {
@@ -216,12 +237,12 @@ void CsvRows::measure_rounding(CsvCursor row, const float* values) {
   }
 }
 
-// Reads a row again if float64 may have rounded an integer of it. Other numbers are kept as exact
-// integers, so that they count as unchanged.
-void CsvRows::measure_rounding(CsvCursor row, const double* values) {
-  constexpr double kExact = 0x1p53;
-  if (!inspects_rounding()) return;
-  const auto is_large = [](double value) { return std::fabs(value) >= kExact; };
+// Reads a row again if float64 may round an integer of it. Other numbers are kept as integers that
+// float64 holds, so that they count as unchanged.
+template <class T>
+void CsvRows::keep_integers(CsvCursor row, const T* values) {
+  constexpr auto kExact = static_cast<T>(0x1p53);
+  const auto is_large = [](T value) { return std::fabs(value) >= kExact; };
   if (std::none_of(values, values + columns_.features, is_large)) return;
   const std::size_t begin = integers_.size();
   integers_.resize(begin + static_cast<std::size_t>(columns_.features));
@@ -240,7 +261,15 @@ void CsvRows::measure_rounding(CsvCursor row, const double* values) {
 }
 
 std::vector<FeatureRounding> CsvRows::rounding() const {
-  return integers_.empty() ? rounding_ : integer_rounding(integers_, columns_.features);
+  std::vector<FeatureRounding> integers = integer_rounding(integers_, columns_.features);
+  if (rounding_.empty() || integers.empty()) return integers.empty() ? rounding_ : integers;
+  std::vector<FeatureRounding> rounding = rounding_;
+  for (std::size_t j = 0; j < rounding.size(); ++j) {
+    if (integers[j].error == 0) continue;
+    rounding[j].exact_in_float64 = false;
+    rounding[j].maximum = std::max(rounding[j].maximum, integers[j].maximum);
+  }
+  return rounding;
 }
 
 // Skips the cell if its value is missing.
@@ -279,7 +308,10 @@ bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
   }
   if (!cursor_.at_row_end()) fail_length(start, count);
   if (cursor_.take_rounded_to_zero() && complete) note_zeros(start, row);
-  if (complete) measure_rounding(start, row);
+  if (complete && inspects_rounding()) {
+    if constexpr (std::is_same_v<T, float>) measure_rounding(start, row);
+    keep_integers(start, row);
+  }
   cursor_.next_line();
   if (!complete) {
     values.resize(values.size() - width);

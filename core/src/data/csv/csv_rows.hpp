@@ -48,12 +48,14 @@ class CsvRows {
 
  private:
   bool find_row();
+  bool find_sample();
   template <class T>
   bool read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
   bool skip_missing_value(std::int64_t column);
   bool inspects_rounding();
   void measure_rounding(CsvCursor row, const float* values);
-  void measure_rounding(CsvCursor row, const double* values);
+  template <class T>
+  void keep_integers(CsvCursor row, const T* values);
   template <class T>
   void note_zeros(CsvCursor row, const T* values);
   template <class T>
@@ -68,6 +70,7 @@ class CsvRows {
   std::string_view block_;
   CsvCursor cursor_;  // in block_
   CsvColumns columns_;
+  std::int64_t next_line_ = 1;  // the one after the last row, or after the header
   CsvClassCheck class_check_;
   // A number that was rounded to zero. Its column is refused if it has no other nonzero number.
   struct RoundedToZero {

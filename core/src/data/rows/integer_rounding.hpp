@@ -39,7 +39,8 @@ std::vector<FeatureRounding> integer_rounding(const std::vector<Integer>& values
     feature.error = std::max(feature.error, std::fabs((rounded - upper) - lower));
     feature.minimum = std::min(feature.minimum, rounded);
     feature.maximum = std::max(feature.maximum, rounded);
-    is_exact = is_exact && feature.error == 0;
+    feature.exact_in_float64 = feature.error == 0;
+    is_exact = is_exact && feature.exact_in_float64;
     if (values[i] != values[i % d] && feature.minimum == feature.maximum) {
       // Distinct integers with the same value.
       feature.maximum = std::nextafter(feature.maximum, std::numeric_limits<double>::infinity());

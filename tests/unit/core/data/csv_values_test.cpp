@@ -33,13 +33,59 @@ TEST_F(CsvValues, ReportsIntegersThatFloat64Rounds) {
   options.dtype = DType::float64;
   const auto rounding = [&](const std::string& text) { return read(text, options).rounding; };
   const std::vector<FeatureRounding> changed =
-      rounding("id,x\n9007199254740992,0.5\n9007199254740993,1e300\n-3,4\n");
+      rounding("id,x\n9007199254740992,0.5\n9007199254740993,1e100\n-3,4\n");
   ASSERT_EQ(changed.size(), 2U);
   EXPECT_EQ(changed[0].error, 1);
   EXPECT_EQ(changed[0].dtype, DType::float64);
   EXPECT_LT(changed[0].minimum, changed[0].maximum) << "the integers differ";
   EXPECT_EQ(changed[1].error, 0);
   EXPECT_TRUE(rounding("9007199254740992,1e18\n-9007199254740994,0.1\n").empty());
+}
+
+// As float32, too, distinct integers may become equal before they are rounded.
+TEST_F(CsvValues, ReportsIntegersThatNeitherTypeTellsApart) {
+  const std::vector<FeatureRounding> changed =
+      read("id,x\n1152921504606846976,1\n1152921504606846977,2\n").rounding;
+  ASSERT_EQ(changed.size(), 2U);
+  EXPECT_FALSE(changed[0].exact_in_float64);
+  EXPECT_LT(changed[0].minimum, changed[0].maximum);
+  EXPECT_TRUE(changed[1].exact_in_float64);
+  EXPECT_TRUE(read("id\n1000000001\n1000000002\n").rounding.at(0).exact_in_float64);
+}
+
+// Only a table of one column can have a missing value that leaves nothing of its line.
+TEST_F(CsvValues, BlankLinesOfOneColumnAreMissingValues) {
+  EXPECT_EQ(refusal("x\n1\n\n3\n"),
+            "t.csv, line 3, column 1: the line is blank; a number is needed, or the line must be "
+            "removed; the drop_missing option leaves such rows out");
+  CsvOptions options;
+  options.drop_missing = true;
+  const Dataset dataset = read("x\n\n1\n\n \n5\n\n\n", options);
+  EXPECT_EQ(dataset.samples(), 2);
+  EXPECT_EQ(dataset.dropped_row_numbers, (std::vector<std::int64_t>{0, 2, 3}));
+  EXPECT_EQ(dataset.missing_counts, (std::vector<std::int64_t>{3}));
+  EXPECT_EQ(read("\n\n1\n2\n\n").samples(), 2) << "above and below the table";
+  EXPECT_EQ(read("1,2\n\n3,4\n").samples(), 2) << "two columns";
+}
+
+TEST_F(CsvValues, ExpectedNamesMakeAHeader) {
+  CsvOptions options;
+  options.expected_names = {"2020", "2019"};
+  const Dataset dataset = read("2019,2020,2021\n1,2,3\n4,5,6\n", options);
+  EXPECT_EQ(dataset.samples(), 2);
+  EXPECT_EQ(dataset.feature_names, (Texts{"2019", "2020", "2021"}));
+  EXPECT_EQ(read("2019,2021\n1,2\n", options).samples(), 2);
+  options.header = false;
+  EXPECT_EQ(read("2019,2020,2021\n1,2,3\n", options).samples(), 2);
+}
+
+// The first sample has a class and no values.
+TEST_F(CsvValues, MissingValuesBesideAClassAreNoHeader) {
+  CsvOptions options;
+  options.drop_missing = true;
+  EXPECT_EQ(refusal("?,?,a\n1,2,a\n3,4,b\n", options),
+            "t.csv, line 1, column 1: '?' is not a number; the header option tells whether the row "
+            "names the columns");
 }
 
 // The last column holds classes only if all of its cells are text, whatever its first cell is.
