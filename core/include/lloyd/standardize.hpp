@@ -15,10 +15,14 @@ struct Standardization {
   /// The map for features with these statistics. The variance is that of the population.
   static Standardization of(const std::vector<FeatureStatistics>& statistics);
 
-  /// Maps k x d values, row-major, to standardized units.
+  /// Maps k x d values, row-major, to standardized units. Throws InputError unless there are d >= 1
+  /// means, as many deviations, and a multiple of d values; so does undo().
   std::vector<double> apply(std::vector<double> values) const;
   /// Maps k x d values back to the units of the data.
   std::vector<double> undo(std::vector<double> values) const;
+
+ private:
+  void check(std::size_t values) const;
 };
 
 /// A copy of an n x d matrix, standardized: (x - mean) / deviation in float64, rounded once to the

@@ -19,6 +19,11 @@
 namespace lloyd {
 namespace {
 
+const std::string& name_of(const std::shared_ptr<const RowSource>& source) {
+  if (source == nullptr) throw InputError("the source of rows is null");
+  return source->name();
+}
+
 template <class T>
 Matrix own_values(std::vector<T> values, std::int64_t rows, std::int64_t columns, DType dtype) {
   std::int64_t size = 0;
@@ -109,7 +114,7 @@ Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics>
 
 Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
                  const std::function<bool(std::int64_t rows)>& stop)
-    : name_(source->name()), source_(std::move(source)) {
+    : name_(name_of(source)), source_(std::move(source)) {
   matrix_.rows = source_->samples();
   matrix_.columns = matrix_.stride = source_->features();
   matrix_.dtype = source_->dtype();

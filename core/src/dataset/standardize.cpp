@@ -32,6 +32,13 @@ Matrix standardized_values(const Matrix& matrix, const Standardization& map) {
 
 }  // namespace
 
+void Standardization::check(std::size_t values) const {
+  if (!mean.empty() && deviation.size() == mean.size() && values % mean.size() == 0) return;
+  throw InputError(
+      fmt::format("a standardization with {} means and {} deviations cannot map {} values",
+                  mean.size(), deviation.size(), values));
+}
+
 Standardization Standardization::of(const std::vector<FeatureStatistics>& statistics) {
   Standardization map;
   for (const FeatureStatistics& feature : statistics) {
@@ -44,6 +51,7 @@ Standardization Standardization::of(const std::vector<FeatureStatistics>& statis
 
 std::vector<double> Standardization::apply(std::vector<double> values) const {
   const FloatEnvironment environment;
+  check(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = (values[i] - mean[j]) / deviation[j];
@@ -53,6 +61,7 @@ std::vector<double> Standardization::apply(std::vector<double> values) const {
 
 std::vector<double> Standardization::undo(std::vector<double> values) const {
   const FloatEnvironment environment;
+  check(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = values[i] * deviation[j] + mean[j];

@@ -203,6 +203,11 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
   if (options.restarts < 1) {
     throw InputError(fmt::format("restarts is {}; it must be at least 1", options.restarts));
   }
+  if (!options.seeding.centroids.empty() && options.seeding.method != SeedingMethod::file) {
+    throw InputError(
+        "seeding.centroids are given, but seeding.method is not SeedingMethod::file, which uses "
+        "them");
+  }
   if (options.max_iterations < 1) {
     throw InputError(fmt::format("the number of iterations is {}; it must be at least 1",
                                  options.max_iterations));
@@ -456,8 +461,20 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
                                   const ProgressFunction& progress) {
   const FloatEnvironment environment;
   const Ranks ranks(dataset_.communicator());
-  with_core_errors([&] { ranks.together([&] { check_inputs(); }); });
   const std::int64_t n = dataset_.samples();
+  with_core_errors([&] {
+    ranks.together([&] {
+      if (centroids.empty() || std::ssize(centroids) % dataset_.features() != 0) {
+        throw InputError(fmt::format("{} centroid values were given; {} has {} features",
+                                     centroids.size(), dataset_.name(), dataset_.features()));
+      }
+      if (std::ssize(labels) != n) {
+        throw InputError(fmt::format("{} labels were given, but {} has {} samples", labels.size(),
+                                     dataset_.name(), n));
+      }
+      check_inputs();
+    });
+  });
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) {
       const std::int64_t part = progress ? std::max(kMinCheckedPart, n / 100) : n;

@@ -157,7 +157,7 @@ StreamedSession::StreamedSession(std::shared_ptr<const LoadedBackend> backend,
       plan_(SumPlan::make(dataset.view())),
       blocks_(*dataset.source(), block_rows),
       seeding_(dataset, [this](Observer* observer, const StreamedSeeding::Body& body) {
-        for_each_session({0, dataset_.samples()}, observer, body);
+        keep_failure([&] { for_each_session({0, dataset_.samples()}, observer, body); });
       }) {}
 
 Status StreamedSession::fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept {
@@ -188,6 +188,13 @@ void StreamedSession::keep_failure(const std::function<void()>& body) {
   try {
     body();
   } catch (const InputError&) {
+    failure_ = std::current_exception();
+    throw;
+  } catch (const Error&) {  // the backend's, or a cancellation
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {  // of a source of another program
     failure_ = std::current_exception();
     throw;
   }

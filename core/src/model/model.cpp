@@ -1,5 +1,9 @@
 #include <lloyd/model.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
@@ -13,10 +17,40 @@ std::vector<double> Model::centroids_in_data_units() const {
   return standardization ? standardization->undo(centroids) : centroids;
 }
 
+namespace {
+
+bool is_finite(double value) {
+  return std::isfinite(value);
+}
+
+// Throws for values that no fit gives, and that load() refuses.
+void check_values(const Model& model, const char* action) {
+  const auto fail = [action](const std::string& reason) {
+    throw InputError(fmt::format("the model cannot {}: {}", action, reason));
+  };
+  if (!std::all_of(model.centroids.begin(), model.centroids.end(), is_finite)) {
+    fail("its centroids are not all finite");
+  }
+  if (!model.feature_names.empty() && std::ssize(model.feature_names) != model.features) {
+    fail(fmt::format("it has {} names of {} features", model.feature_names.size(), model.features));
+  }
+  if (!model.standardization) return;
+  const auto& [mean, deviation] = *model.standardization;
+  if (std::ssize(mean) != model.features || std::ssize(deviation) != model.features ||
+      !std::all_of(mean.begin(), mean.end(), is_finite) ||
+      !std::all_of(deviation.begin(), deviation.end(),
+                   [](double value) { return std::isfinite(value) && value > 0; })) {
+    fail(fmt::format("its standardization must have {} finite means and {} deviations above 0",
+                     model.features, model.features));
+  }
+}
+
+}  // namespace
+
 void require_centroids(const Model& model, const char* action) {
   if (model.clusters >= 1 && model.features >= 1 &&
       std::ssize(model.centroids) == model.clusters * model.features) {
-    return;
+    return check_values(model, action);
   }
   throw InputError(
       model.centroids.empty()

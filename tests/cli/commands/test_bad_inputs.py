@@ -198,6 +198,7 @@ CASES = [
     # Plugins.
     ("verify of nothing", {}, ["verify", "{folder}/p.so"], "p.so"),
     ("verify of no case", {}, ["verify", SEQUENTIAL, "--case", "nothing*"], "'nothing*'"),
+    ("verify of a case and none", {}, ["verify", SEQUENTIAL, "--case", "stop/*", "--case", "nothing*"], "'nothing*'"),
     ("verify without time", {}, ["verify", SEQUENTIAL, "--timeout", "0"], "'0'"),
     # Experiments that the unit tests do not cover in process.
     ("missing config", {}, RUN, "c.yaml"),

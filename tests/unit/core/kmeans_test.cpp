@@ -2,7 +2,9 @@
 #include <array>
 #include <cfenv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <lloyd/criteria.hpp>
@@ -191,6 +194,58 @@ TEST(KMeans, DoesNotFlushSubnormalsIfTheCallerDoes) {
   }
   EXPECT_TRUE(held);
   EXPECT_EQ(found, expected);
+}
+
+// load() would refuse such models, and predict() compute with values beyond the arrays.
+TEST(KMeans, AModelWithValuesOfNoFitIsRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("model.json", "the former model");
+  const Model good = kmeans(kPoints.data(), 4, 2, 2, kSequential);
+  const auto refusal = [&](const std::function<void(Model&)>& change) {
+    Model model = good;
+    change(model);
+    const std::string message = message_of<InputError>([&] { model.save(file); });
+    EXPECT_THROW(model.predict(kPoints.data(), 4), InputError) << message;
+    return message;
+  };
+  EXPECT_EQ(refusal([](Model& model) { model.centroids[1] = std::nan(""); }),
+            "the model cannot be saved: its centroids are not all finite");
+  EXPECT_EQ(refusal([](Model& model) { model.feature_names = {"a"}; }),
+            "the model cannot be saved: it has 1 names of 2 features");
+  const std::string map =
+      "the model cannot be saved: its standardization must have 2 finite means and 2 deviations "
+      "above 0";
+  EXPECT_EQ(refusal([](Model& model) { model.standardization = Standardization{}; }), map);
+  EXPECT_EQ(refusal([](Model& model) { model.standardization = {{0, 0}, {0, -1}}; }), map);
+  EXPECT_EQ(TemporaryFolder::read(file), "the former model");
+  Model mapped = good;
+  mapped.standardization = Standardization{};
+  EXPECT_EQ(message_of<InputError>([&] { mapped.centroids_in_data_units(); }),
+            "a standardization with 0 means and 0 deviations cannot map 4 values");
+}
+
+TEST(KMeans, GivenCentroidsNeedTheirMethod) {
+  KMeansOptions options = kSequential;
+  options.fit.seeding.centroids = {0, 0, 1, 1};
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(kPoints.data(), 4, 2, 2, options); }),
+            "seeding.centroids are given, but seeding.method is not SeedingMethod::file, which "
+            "uses them");
+}
+
+TEST(BackendSession, ChecksOnlyAsManyLabelsAsSamples) {
+  const auto backend = load_backend(kSequential.backend);
+  const Dataset dataset("points", Matrix::view(kPoints.data(), 4, 2));
+  BackendSession session(backend, dataset, backend->default_parameters());
+  for (const std::size_t count : {std::size_t{0}, std::size_t{3}, std::size_t{6}}) {
+    EXPECT_EQ(message_of<InputError>([&] {
+                session.check({1, 1, 8, 8}, std::vector<std::int32_t>(count), 1);
+              }),
+              fmt::format("{} labels were given, but points has 4 samples", count));
+  }
+  EXPECT_EQ(message_of<InputError>([&] {
+              session.check({1, 1, 8}, {0, 0, 0, 0}, 1);
+            }),
+            "3 centroid values were given; points has 2 features");
 }
 
 // Saving such a fit would replace a good model by one that cannot be read.

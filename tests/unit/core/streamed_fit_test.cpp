@@ -15,12 +15,14 @@
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/kmeans.hpp>
 #include <lloyd/registry.hpp>
 
 #include "conformance/conformance.hpp"
 #include "conformance/support/samples.hpp"
 #include "fit/streamed_session.hpp"
 #include "unit/support/experiment_fake_backend.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
 namespace {
@@ -246,6 +248,31 @@ TEST(StreamedFits, PassOnWhatTheSourceThrows) {
       EXPECT_STREQ(error.what(), "failing: the disk is gone");
     }
   }
+}
+
+// At whatever read it fails: of statistics, seeding, fit or the final check.
+TEST(StreamedFits, SeedingPassesOnWhatTheSourceThrows) {
+  std::vector<double> values(2000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * i % 97);
+  const Matrix matrix = Matrix::from_values(values, 1000, 2);
+  const KMeansOptions options{.fit = {.max_iterations = 2}, .block_rows = 100};
+  int failures = 0;
+  for (int reads = 10; reads < 1000; reads += 3) {
+    const Dataset dataset(std::make_shared<const FailingSource>(matrix, reads), 100);
+    try {
+      kmeans(dataset, 3, options);
+      break;
+    } catch (const InputError& error) {
+      EXPECT_STREQ(error.what(), "failing: the disk is gone") << reads;
+      ++failures;
+    }
+  }
+  EXPECT_GT(failures, 10);
+}
+
+TEST(StreamedDataset, RefusesANullSource) {
+  EXPECT_EQ(message_of<InputError>([] { Dataset(std::shared_ptr<const RowSource>(), 10); }),
+            "the source of rows is null");
 }
 
 TEST(StreamedFits, LabelWithDistancesAndWithout) {
