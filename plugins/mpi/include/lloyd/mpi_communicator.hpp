@@ -241,13 +241,15 @@ class MpiCommunicator final : public Communicator {
   void reduce_integers(std::int64_t* values, std::int64_t count, ReduceOp op) {
     const MPI_Op mpi_op = op == ReduceOp::sum ? MPI_SUM : op == ReduceOp::min ? MPI_MIN : MPI_MAX;
     const auto bytes = static_cast<std::size_t>(count) * sizeof(std::int64_t);
-    char* const buffer = resized(received_, static_cast<std::int64_t>(bytes));
-    std::memcpy(buffer, values, bytes);
+    char* const sent = resized(sent_, static_cast<std::int64_t>(bytes));
+    char* const received = resized(received_, static_cast<std::int64_t>(bytes));
+    std::memcpy(sent, values, bytes);
+    // Not in place: Open MPI 4.1 would then send all values through binomial trees.
     run("an all-reduce", [&](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, buffer, static_cast<int>(count), MPI_INT64_T, mpi_op,
-                            data_, request);
+      return MPI_Iallreduce(sent, received, static_cast<int>(count), MPI_INT64_T, mpi_op, data_,
+                            request);
     });
-    std::memcpy(values, buffer, bytes);
+    std::memcpy(values, received, bytes);
   }
 
   // Minimum and maximum of doubles, as integers in the same order: MPI may choose either zero of
