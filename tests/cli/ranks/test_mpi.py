@@ -153,11 +153,17 @@ class Mpi(TestCase):
         while True:
             self.assertLess(time.monotonic(), deadline, "the ranks do not start")
             tree = process_tree(process.pid)[1:]
-            started = [pid for pid in tree if self.environment(pid).get("OMPI_COMM_WORLD_RANK", "").isdigit()]
+            started = [pid for pid in tree if self.rank_of(pid).isdigit()]
             workers = [pid for pid in started if len(self.threads(pid)) > 1 and self.used_time(pid) > 0.3]
             if len(workers) >= ranks:
-                return process, tree, {int(self.environment(pid)["OMPI_COMM_WORLD_RANK"]): pid for pid in workers}
+                return process, tree, {int(self.rank_of(pid)): pid for pid in workers}
             time.sleep(0.1)
+
+    @classmethod
+    def rank_of(cls, pid):
+        """What the launcher has set: Open MPI's first, then MPICH's."""
+        environment = cls.environment(pid)
+        return environment.get("OMPI_COMM_WORLD_RANK") or environment.get("PMI_RANK", "")
 
     @staticmethod
     def environment(pid):
