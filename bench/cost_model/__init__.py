@@ -1,0 +1,1 @@
+"""The cost of an iteration of a distributed fit: docs/scaling.md."""
