@@ -12,6 +12,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/evaluation.hpp>
+#include <lloyd/fit/checkpoint.hpp>
 #include <lloyd/model.hpp>
 #include <lloyd/plugin/abi/requests.hpp>
 #include <lloyd/registry.hpp>
@@ -63,7 +64,10 @@ struct Fit : Model {
   /// True if this fit, or a restart after it, was cancelled.
   bool cancelled = false;
   std::int64_t restart = 0;  ///< index of this restart, from 0
-  double seeding_ms = 0;     ///< wall time of seeding, all restarts, milliseconds
+  /// Of `result.iterations`, those before the checkpoint from which the fit was resumed; 0 if it
+  /// was not. Times, distances and exact fallbacks do not include them.
+  std::int64_t resumed_iterations = 0;
+  double seeding_ms = 0;  ///< wall time of seeding, all restarts, milliseconds
   /// Name of the backend whose kernels computed the distances of the seeding. Empty if Lloyd's own
   /// code did, if the method computes none, and for data that is read in blocks.
   std::string seeding_backend = {};
@@ -122,6 +126,8 @@ class BackendSession {
   Session& session() { return *session_; }
   /// The backend of the session.
   const LoadedBackend& backend() const { return *backend_; }
+  /// The parameters of the backend.
+  const ParameterSet& parameters() const { return parameters_; }
   /// The data set of the session.
   const Dataset& dataset() const { return dataset_; }
   /// Wall time of opening the session in milliseconds: transfer and the backend's preparation.
@@ -161,9 +167,15 @@ using StartFunction = std::function<GivenStart(std::int64_t restart)>;
 /// Seeds and fits `options.restarts` times, keeps the fit with the lowest inertia and checks it. If
 /// the observer cancels, returns the best finished restart, else the cancelled one, which has no
 /// centroids if seeding was cancelled. `start`, if not empty, may choose the initial centroids
-/// instead. Throws like the functions of BackendSession, and what `start` throws.
+/// instead. With a folder in `checkpoints`, the fit writes checkpoints and may be resumed;
+/// iterations are then counted from the beginning of the restart. The last checkpoint remains: call
+/// remove_checkpoint() once the result is safe. If the limit of iterations ended a fit of one
+/// restart, the checkpoint also serves to resume it with a higher limit. Throws like the functions
+/// of BackendSession, what `start` throws, and InputError for a checkpoint that is damaged, belongs
+/// to another fit, or exists although `resume` is not set.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
-        const StageFunction& on_stage = {}, const StartFunction& start = {});
+        const StageFunction& on_stage = {}, const StartFunction& start = {},
+        const CheckpointOptions& checkpoints = {});
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError otherwise.

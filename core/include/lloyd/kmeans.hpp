@@ -27,6 +27,8 @@ struct KMeansOptions {
   std::int64_t block_rows = 65536;
   /// Receives the progress of seeding and of the check of the result; see StageFunction.
   StageFunction on_stage = {};
+  /// Checkpoints, if their folder is not empty. The last one remains; see fit().
+  CheckpointOptions checkpoints = {};
 };
 
 /// Clusters n x d float32 samples, row-major without gaps, into k clusters: seeds, fits, checks the

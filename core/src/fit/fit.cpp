@@ -15,6 +15,7 @@
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "checkpoint/fit_checkpoints.hpp"
 #include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
 #include "distributed/distributed_session.hpp"
@@ -150,6 +151,48 @@ std::vector<std::int64_t> histogram_of_all(const Ranks& ranks,
   std::vector<std::int64_t> histogram = label_histogram(labels, clusters);
   ranks.sum(histogram);
   return histogram;
+}
+
+// Runs the rest of a restart.
+Fit fit_with_checkpoints(BackendSession& session, const FitState& state,
+                         FitCheckpoints& checkpoints) {
+  try {
+    Fit fit = session.fit_from(state.centroids, checkpoints.options_from(state), &checkpoints);
+    checkpoints.complete(fit);
+    return fit;
+  } catch (const BackendError& error) {
+    if (error.code() != StatusCode::empty_cluster || state.iterations == 0) throw;
+    throw BackendError(error.code(),
+                       fmt::format("{} (counted from iteration {}, from which the fit was resumed)",
+                                   error.what(), state.iterations));
+  }
+}
+
+// Completes the best of the restarts before a checkpoint: labels its samples. Returns false if the
+// observer cancels.
+bool restore_result(BackendSession& session, const FitOptions& options, Observer* observer,
+                    Fit& best) {
+  const Dataset& dataset = session.dataset();
+  best.clusters = options.clusters;
+  best.features = dataset.features();
+  best.feature_names = dataset.feature_names;
+  best.samples = dataset.total_samples();
+  best.backend = session.backend().name();
+  best.seeding_method = to_string(options.seeding.method);
+  best.seed = options.seeding.seed;
+  best.resumed_iterations = best.result.iterations;
+  try {
+    const LabelResult labelled =
+        session.label(best.centroids, best.clusters, best.labels, best.counts, nullptr, observer);
+    best.result.inertia = best.inertia = labelled.inertia;
+    best.result.valid = kValidCentroids | labelled.valid;
+  } catch (const BackendError& error) {
+    if (error.code() != StatusCode::cancelled) throw;
+    return false;
+  } catch (const Cancelled&) {
+    return false;
+  }
+  return true;
 }
 
 // Minimum number of samples between two reports of a check's progress.
@@ -505,12 +548,15 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
 }
 
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
-        const StageFunction& on_stage, const StartFunction& given_start) {
+        const StageFunction& on_stage, const StartFunction& given_start,
+        const CheckpointOptions& checkpoint_options) {
   const FloatEnvironment environment;
   const Ranks ranks(session.dataset().communicator());
   with_core_errors([&] {
-    constexpr const char* kNames[] = {"clusters", "restarts"};
-    const std::int64_t values[] = {options.clusters, options.restarts};
+    constexpr const char* kNames[] = {"clusters", "restarts", "checkpoints", "resume"};
+    const std::int64_t values[] = {options.clusters, options.restarts,
+                                   checkpoint_options.folder.empty() ? 0 : 1,
+                                   checkpoint_options.resume ? 1 : 0};
     ranks.require_same(values, kNames);
     ranks.together([&] { check_options(options, session.dataset()); });
   });
@@ -531,32 +577,55 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
   double seeding_ms = 0;
   double fit_ms = 0;
   bool cancelled = false;
-  for (std::int64_t restart = 0; restart < options.restarts && !cancelled; ++restart) {
-    const Clock::time_point seeding = Clock::now();
-    GivenStart start;
-    try {
-      if (given_start) start = given_start(restart);
-      if (start.centroids.empty()) {
-        start.backend = own_kernels ? session.backend().name() : "";
-        start.centroids =
-            seed_centroids(session.dataset(), options.clusters, options.seeding, restart,
-                           {.stop = stop, .session = &session, .progress = stage("seeding")});
-      }
-    } catch (const Cancelled&) {
-      cancelled = true;
-    }
-    seeding_ms += milliseconds_since(seeding);
-    if (cancelled) break;
-    Fit next = session.fit_from(start.centroids, options, observer);
-    next.seeding_backend = start.backend;
-    fit_ms += next.fit_ms;
-    next.restart = restart;
-    cancelled = next.cancelled;
-    // A finished fit of an earlier restart is preferred to a cancelled one.
-    if (restart == 0 || (!cancelled && next.result.inertia < best.result.inertia)) {
-      best = std::move(next);
+  FitState state;
+  std::optional<FitCheckpoints> checkpoints;
+  if (!checkpoint_options.folder.empty()) {
+    with_core_errors([&] { checkpoints.emplace(session, options, checkpoint_options, observer); });
+  }
+  if (checkpoint_options.resume && checkpoints) {
+    std::optional<CheckpointContent> found = with_core_errors([&] { return checkpoints->load(); });
+    if (found) state = std::move(found->state);
+    if (found && found->best) {
+      best = std::move(*found->best);
+      cancelled = !restore_result(session, options, observer, best);
+      if (cancelled) best = {};
     }
   }
+  for (; state.restart < options.restarts && !cancelled; state = {state.restart + 1}) {
+    const bool loaded = !state.centroids.empty();
+    const Clock::time_point seeding = Clock::now();
+    if (!loaded) {
+      try {
+        GivenStart start;
+        if (given_start) start = given_start(state.restart);
+        if (start.centroids.empty()) {
+          start.backend = own_kernels ? session.backend().name() : "";
+          start.centroids =
+              seed_centroids(session.dataset(), options.clusters, options.seeding, state.restart,
+                             {.stop = stop, .session = &session, .progress = stage("seeding")});
+        }
+        state.centroids = std::move(start.centroids);
+        state.seeding_backend = std::move(start.backend);
+      } catch (const Cancelled&) {
+        cancelled = true;
+      }
+      seeding_ms += milliseconds_since(seeding);
+    }
+    if (cancelled) break;
+    if (checkpoints) checkpoints->begin(state, loaded, best.centroids.empty() ? nullptr : &best);
+    Fit next = checkpoints ? fit_with_checkpoints(session, state, *checkpoints)
+                           : session.fit_from(state.centroids, options, observer);
+    next.seeding_backend = state.seeding_backend;
+    fit_ms += next.fit_ms;
+    next.restart = state.restart;
+    cancelled = next.cancelled;
+    // A finished fit of an earlier restart is preferred to a cancelled one.
+    if (best.centroids.empty() || (!cancelled && next.result.inertia < best.result.inertia)) {
+      best = std::move(next);
+    }
+    if (checkpoints && !cancelled) checkpoints->end(best);
+  }
+  if (checkpoints && cancelled) checkpoints->save();
   best.cancelled = cancelled;
   best.seeding_ms = seeding_ms;
   best.fit_ms = fit_ms;

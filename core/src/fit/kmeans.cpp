@@ -53,7 +53,8 @@ Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options)
   BackendSession session(backend, dataset, parameters, options.block_rows);
   FunctionObserver observer(options);
   const bool observed = options.on_iteration || options.stop;
-  return fit(session, fit_options, observed ? &observer : nullptr, options.on_stage);
+  return fit(session, fit_options, observed ? &observer : nullptr, options.on_stage, {},
+             options.checkpoints);
 }
 
 }  // namespace lloyd

@@ -1,0 +1,55 @@
+// Checkpoints: a folder that holds the state of an unfinished fit, from which it can be resumed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lloyd {
+
+/// Where a resumed fit goes on.
+struct ResumePoint {
+  std::int64_t restart = 0;     ///< index of the restart, from 0
+  std::int64_t iterations = 0;  ///< finished iterations of this restart
+};
+
+/// The checkpoints of a fit. The file checkpoint.json in the folder describes the fit and its
+/// state, and names the .npy files with the centroids. It is replaced atomically after all that it
+/// names has reached the disk, so the folder always holds one complete checkpoint.
+///
+/// A checkpoint has the centroids before the last finished iteration: only a fit that repeats this
+/// iteration knows which labels the next one changes. The resumed fit has the centroids, labels,
+/// counts, inertia, iterations and stop reason of the uninterrupted one, bit for bit, if the
+/// backend labels each sample by the centroids alone, as all backends with exact labels do.
+/// Backend, number of ranks, and reading in blocks may change; a backend without exact labels must
+/// stay the same.
+struct CheckpointOptions {
+  std::filesystem::path folder{};  ///< an existing folder; empty: no checkpoints
+  /// Number of iterations between two checkpoints; 0: by time.
+  std::int64_t every_iterations = 0;
+  /// Minimum time between two checkpoints, seconds. They are written between iterations.
+  double every_seconds = 60;
+  /// Resume from the folder's checkpoint. A fit begins anew if there is none.
+  bool resume = false;
+  /// Further conditions that the resumed fit must share, by name, for example how the samples were
+  /// prepared.
+  std::map<std::string, std::string> conditions{};
+  /// Receives one sentence when a checkpoint cannot be written, once in a fit. The fit continues,
+  /// and later checkpoints are tried. Must not throw.
+  std::function<void(const std::string& text)> on_warning{};
+  /// Called before a resumed fit goes on, on the calling thread of each rank.
+  std::function<void(const ResumePoint& point)> on_resume{};
+};
+
+/// True if the folder has a file checkpoint.json.
+bool has_checkpoint(const std::filesystem::path& folder);
+/// The files that a checkpoint in this folder may consist of, whether they exist or not.
+std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path& folder);
+/// Removes the files of a checkpoint, if any, but not the folder. Throws Error if a file cannot be
+/// removed.
+void remove_checkpoint(const std::filesystem::path& folder);
+
+}  // namespace lloyd
