@@ -139,6 +139,7 @@ ExitStatus deliver(const FitCommandOptions& options, FitReport report) {
 // On a terminal, a line shows the stages and iterations. If the backend has no seeding kernels, the
 // fit may use those of another one.
 Fit fit_with_progress(BackendSession& session, const FitOptions& options,
+                      const CheckpointOption& checkpoint, bool standardize,
                       BorrowedSeeding& seeding) {
   FitProgress progress(options, session.dataset().samples());
   const auto on_stage = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
@@ -150,7 +151,8 @@ Fit fit_with_progress(BackendSession& session, const FitOptions& options,
       on_stage("seeding", done, total);
     });
   }
-  return lloyd::fit(session, options, &progress, on_stage, start);
+  return lloyd::fit(session, options, &progress, on_stage, start,
+                    checkpoint.options(progress, standardize));
 }
 
 // Labels the samples by the centroids of the suggested fit, whose own labels were not kept.
@@ -178,7 +180,8 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
   FitOptions fit_options = options.fit;
   const auto fit_clusters = [&](std::int64_t clusters) {
     fit_options.clusters = clusters;
-    Fit fit = fit_with_progress(session, fit_options, seeding);
+    Fit fit =
+        fit_with_progress(session, fit_options, options.checkpoint, options.standardize, seeding);
     fit.standardization = standardization;
     return fit;
   };
@@ -248,7 +251,8 @@ int run_fit(const Context& context, FitCommandOptions options) {
   GuestScope planning;
   const std::int64_t plotting =
       options.plot.empty() ? 0 : plot_bytes(file.samples(), file.features(), options.fit.clusters);
-  const BoundedData data = file.hold(chosen, options.fit, plotting);
+  const std::int64_t checkpoints = options.checkpoint.bytes(options.fit.clusters, file.features());
+  const BoundedData data = file.hold(chosen, options.fit, plotting + checkpoints);
   planning.end();
   const Dataset& dataset = data.dataset;
   if (!options.standardize) inspect(dataset);
@@ -266,15 +270,18 @@ int run_fit(const Context& context, FitCommandOptions options) {
       note_memory_beyond(options.memory, chosen.backend->name());
       return status;
     }
-    Fit fit = fit_with_progress(session, options.fit, seeding);
+    Fit fit =
+        fit_with_progress(session, options.fit, options.checkpoint, options.standardize, seeding);
     fit.standardization = standardization;
     fitting.end();
     if (fit.cancelled && fit.result.iterations == 0) {
       note("lloyd: interrupted before the first iteration finished\n");
+      options.checkpoint.finish(options.fit, fit);
       return kInterrupted;
     }
     const ExitStatus status =
         deliver(options, {dataset, chosen, options.fit, fit, session.open_ms(), warnings});
+    options.checkpoint.finish(options.fit, fit);
     note_memory_beyond(options.memory, chosen.backend->name());
     return status;
   });
@@ -352,6 +359,7 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"csv", "npy"}))
       ->needs(output)
       ->capture_default_str();
+  options->checkpoint.add_to(*command);
   command
       ->add_option("--comm-timeout", options->comm_timeout,
                    "With several ranks (mpirun, srun): seconds to wait for a rank that does not "

@@ -43,6 +43,10 @@ std::vector<std::string> FitCommandOptions::complete() {
     throw InputError(
         fmt::format("--criteria is for a range of k, such as -k 2..20, but -k is {}", clusters));
   }
+  if (!checkpoint.folder.empty() && range.size() > 1) {
+    throw InputError(
+        fmt::format("--checkpoint is for one number of clusters, but -k is {}", clusters));
+  }
   fit.empty_clusters = parse_empty_clusters(empty_clusters);
   if (iterations != 0) {
     fit.fixed_iterations = true;
@@ -68,10 +72,16 @@ void FitCommandOptions::complete_outputs() {
   for (std::string* file : {&labels, &centroids, &model, &criteria, &plot}) {
     *file = absolute_path(*file).string();
   }
+  checkpoint.complete();
 }
 
 std::vector<std::filesystem::path> FitCommandOptions::outputs() const {
-  return {labels, centroids, model, criteria, plot};
+  std::vector<std::filesystem::path> files = {labels, centroids, model, criteria, plot};
+  if (!checkpoint.folder.empty()) {
+    const std::vector<std::filesystem::path> more = checkpoint_files(checkpoint.folder);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  return files;
 }
 
 void FitCommandOptions::try_outputs() const {
@@ -79,6 +89,7 @@ void FitCommandOptions::try_outputs() const {
   inputs.emplace_back(fit.seeding.file);
   refuse_overwriting(outputs(), inputs);
   if (!output.empty()) make_folder(output);
+  checkpoint.prepare();
   apps::try_outputs(outputs());
 }
 

@@ -9,6 +9,7 @@
 
 #include <lloyd/fit.hpp>
 
+#include "fit/checkpoint_option.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
 #include "options/cluster_range.hpp"
@@ -21,6 +22,7 @@ struct FitCommandOptions {
   DataOptions data;
   BackendOptions backend;
   MemoryOption memory;
+  CheckpointOption checkpoint;
   FitOptions fit;
   std::string seeding = "k-means++";
   std::optional<double> oversampling;

@@ -174,6 +174,7 @@ nlohmann::ordered_json to_json(const FitReport& report) {
   json["seeding"]["ms"] = report.fit.seeding_ms;
   json["seeding"]["backend"] = text_or_null(report.fit.seeding_backend);
   json["restarts"] = report.options.restarts;
+  json["resumed_iterations"] = report.fit.resumed_iterations;
   json["status"] = report.fit.cancelled ? "cancelled" : "ok";
   if (report.fit.standardization) {
     json["standardization"] = to_json(*report.fit.standardization);
@@ -193,6 +194,10 @@ void print(const FitReport& report) {
   print_inputs(dataset, report.chosen, report.options, fit);
   if (report.ranks > 1) print_text("ranks       {}\n", report.ranks);
   if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
+  if (fit.resumed_iterations > 0) {
+    print_text("resumed     after iteration {}, which times do not include\n",
+               fit.resumed_iterations);
+  }
   print_text("iterations  {} ({})\n", fit.result.iterations,
              fit.cancelled ? "interrupted"
                            : fmt::format("stopped by {}", to_string(fit.result.stop_reason)));

@@ -24,6 +24,10 @@ void FitProgress::on_stage(std::string_view stage, std::int64_t done, std::int64
   stage_line_.update(stage, done, total);
 }
 
+void FitProgress::resume(const ResumePoint& point) {
+  restart_ = point.restart + (point.iterations > 0 ? 1 : 0);
+}
+
 bool FitProgress::on_iteration(const IterationRecord& record) noexcept {
   if (record.iteration == 1) ++restart_;
   ++iterations_;

@@ -204,13 +204,16 @@ ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, const R
   GuestScope fitting;
   BackendSession session(inputs.chosen->backend, dataset, inputs.chosen->parameters);
   FitProgress progress(options.fit, dataset.total_samples());
-  const Fit fit = lloyd::fit(session, options.fit, &progress,
-                             [&](std::string_view stage, std::int64_t done, std::int64_t total) {
-                               progress.on_stage(stage, done, total);
-                             });
+  const Fit fit = lloyd::fit(
+      session, options.fit, &progress,
+      [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+        progress.on_stage(stage, done, total);
+      },
+      {}, options.checkpoint.options(progress, options.standardize));
   fitting.end();
   if (fit.cancelled && fit.result.iterations == 0) {
     note("lloyd: interrupted before the first iteration finished\n");
+    if (scope.is_first()) options.checkpoint.finish(options.fit, fit);
     return kInterrupted;
   }
   if (scope.is_first()) {
@@ -230,6 +233,7 @@ ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, const R
   write_files(options, fit, dataset, ranks, delivery);
   if (scope.is_first()) {
     options.note_stale_files();
+    options.checkpoint.finish(options.fit, fit);
     note_memory_beyond(options.memory, inputs.chosen->backend->name());
   }
   return fit.cancelled ? kInterrupted : kDone;
