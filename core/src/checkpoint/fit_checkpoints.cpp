@@ -79,10 +79,10 @@ ordered_json problem_of(const BackendSession& session, const FitOptions& options
   problem["empty_clusters"] = name_of(options.empty_clusters);
   const LoadedBackend& backend = session.backend();
   const std::string changes = session.parameters().describe_changes();
-  problem["labels"] =
-      backend.accuracy(dataset.dtype()) == Accuracy::exact
-          ? "exact"
-          : fmt::format("by {}{}{}", backend.name(), changes.empty() ? "" : " ", changes);
+  const bool canonical = backend.reproducibility(dataset.dtype()) == Reproducibility::canonical;
+  problem["backend"] =
+      canonical ? "canonical"
+                : fmt::format("{}{}{}", backend.name(), changes.empty() ? "" : " ", changes);
   problem["values"] = hash_of_statistics(dataset.statistics());
   return problem;
 }

@@ -255,11 +255,30 @@ TEST_F(Checkpoints, OfAnotherFitAreRefused) {
                            " is of iteration 4, but the fit may have at most 3 iterations");
   options_.fit.max_iterations = 300;
   std::mt19937 random(4);
+  options_.backend.name = "openmp";
+  EXPECT_EQ(refusal(), file +
+                           ": it belongs to another fit: 'backend' is \"sequential\" there and "
+                           "\"canonical\" here");
+  options_.backend.name = "sequential";
   const Matrix same = matrix_;
   matrix_ = checkpointed_values<float>(500, 2, 500, 0, random);
   EXPECT_EQ(refusal(), file + ": it belongs to a fit of other samples: their values differ");
   matrix_ = same;
   EXPECT_FALSE(run_to(300).cancelled);
+}
+
+TEST_F(Checkpoints, ACanonicalBackendContinuesTheFitOfAnother) {
+  std::mt19937 random(4);
+  matrix_ = checkpointed_values<double>(500, 2, 500, 0, random);
+  options_.checkpoints.folder.clear();
+  const Fit whole = run_to(300);
+  options_.checkpoints.folder = folder_.path();
+  run_to(4);
+  options_.checkpoints.resume = true;
+  options_.backend.name = "openmp";
+  const Fit resumed = run_to(300);
+  EXPECT_EQ(resumed.resumed_iterations, 3);
+  expect_checkpointed_fit(resumed, whole, Dataset("points", matrix_));
 }
 
 TEST_F(Checkpoints, DamageIsRefused) {
