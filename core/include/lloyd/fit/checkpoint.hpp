@@ -23,9 +23,10 @@ struct ResumePoint {
 /// A checkpoint has the centroids before the last finished iteration: only a fit that repeats this
 /// iteration knows which labels the next one changes. The resumed fit has the centroids, labels,
 /// counts, inertia, iterations and stop reason of the uninterrupted one, bit for bit, if the
-/// backend labels each sample by the centroids alone, as all backends with exact labels do.
-/// Backend, number of ranks, and reading in blocks may change; a backend without exact labels must
-/// stay the same.
+/// backend's results are reproducible and a label depends only on sample and centroids. That holds
+/// for all backends with Reproducibility::canonical, one of which may continue the fit of another;
+/// other backends and their parameters must stay the same. The number of ranks, and whether the
+/// data set is read in blocks, may change.
 struct CheckpointOptions {
   std::filesystem::path folder{};  ///< an existing folder; empty: no checkpoints
   /// Number of iterations between two checkpoints; 0: by time.
