@@ -169,6 +169,7 @@ nlohmann::ordered_json to_json(const FitReport& report) {
   const Dataset& dataset = report.dataset;
   nlohmann::ordered_json json = inputs_json(dataset, report.chosen);
   json["ranks"] = report.ranks;
+  add_rank_times(json, report.rank_times);
   json["clusters"] = report.fit.clusters;
   json["seeding"] = seeding_json(report.options.seeding);
   json["seeding"]["ms"] = report.fit.seeding_ms;
@@ -193,6 +194,9 @@ void print(const FitReport& report) {
   const Fit& fit = report.fit;
   print_inputs(dataset, report.chosen, report.options, fit);
   if (report.ranks > 1) print_text("ranks       {}\n", report.ranks);
+  if (report.rank_times) {
+    print_text("communication  {}\n", rank_times_text(*report.rank_times));
+  }
   if (report.complete()) print_text("inertia     {:.8g}\n", fit.result.inertia);
   if (fit.resumed_iterations > 0) {
     print_text("resumed     after iteration {}, which times do not include\n",

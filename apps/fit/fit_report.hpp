@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include <lloyd/fit.hpp>
 
+#include "fit/rank_times.hpp"
 #include "options/backend_options.hpp"
 
 namespace lloyd::apps {
@@ -19,9 +21,10 @@ struct FitReport {
   const ChosenBackend& chosen;
   const FitOptions& options;
   const Fit& fit;
-  double open_ms = 0;                      ///< milliseconds for opening the session
-  std::vector<std::string> warnings = {};  ///< about data and result; for JSON
-  int ranks = 1;                           ///< number of processes that fitted together
+  double open_ms = 0;                                  ///< milliseconds for opening the session
+  std::vector<std::string> warnings = {};              ///< about data and result; for JSON
+  int ranks = 1;                                       ///< number of processes that fitted together
+  std::optional<RankTimes> rank_times = std::nullopt;  ///< with several processes
 
   /// True if labels, counts and inertia exist; they do not if the only fit was cancelled.
   bool complete() const { return !fit.labels.empty() && !fit.counts.empty(); }

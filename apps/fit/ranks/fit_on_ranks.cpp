@@ -216,12 +216,13 @@ ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, const R
     if (scope.is_first()) options.checkpoint.finish(options.fit, fit);
     return kInterrupted;
   }
+  const RankTimes times = gather_times(scope.fit_times(), ranks);
   if (scope.is_first()) {
     const std::vector<std::string> empty = warnings_of_empty_clusters(fit);
     note_warnings(empty);
     warnings.insert(warnings.end(), empty.begin(), empty.end());
-    const FitReport report{dataset,           *inputs.chosen, options.fit, fit,
-                           session.open_ms(), warnings,       ranks.size()};
+    const FitReport report{dataset,           *inputs.chosen, options.fit,  fit,
+                           session.open_ms(), warnings,       ranks.size(), times};
     delivery.print([&] {
       if (options.json) {
         print_json(to_json(report));

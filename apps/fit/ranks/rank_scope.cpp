@@ -38,13 +38,16 @@ void wait_for_launcher() {
 
 }  // namespace
 
-RankScope::RankScope(const LaunchedJob& job, double timeout)
-    : communicator_(join_supervised(job)), ranks_(communicator_) {
+RankScope::RankScope(const std::optional<LaunchedJob>& job, double timeout) {
+  if (!job) return;
+  communicator_ = std::make_shared<TimedCommunicator>(join_supervised(*job));
+  ranks_ = Ranks(communicator_);
   communicator_->set_timeout(timeout);
   if (!is_first()) set_silent(true);
 }
 
 int RankScope::run(const std::function<int()>& body) const {
+  if (communicator_ == nullptr) return body();
   try {
     const int status = body();
     with_core_errors([&] { ranks_.agree({}); });

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <lloyd/internal/ranks.hpp>
+#include <lloyd/internal/timed_communicator.hpp>
 #include <lloyd/launched_ranks.hpp>
 
 namespace lloyd::apps {
@@ -13,12 +15,18 @@ namespace lloyd::apps {
 /// communicator fails, the rank chosen by reports_failure() prints the error.
 class RankScope {
  public:
-  /// Collective. `timeout`: see Communicator::set_timeout(). Throws as join_ranks().
-  RankScope(const LaunchedJob& job, double timeout);
+  /// Collective. `job`: none for a process that is the only rank. `timeout`: see
+  /// Communicator::set_timeout(). Throws as join_ranks().
+  RankScope(const std::optional<LaunchedJob>& job, double timeout);
   RankScope(const RankScope&) = delete;
   RankScope& operator=(const RankScope&) = delete;
 
-  const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
+  /// For Dataset::part(); null for the only rank. It measures fits.
+  std::shared_ptr<Communicator> communicator() const { return communicator_; }
+  /// The times of all fits of this rank so far; zero for the only rank.
+  RankFitTimes fit_times() const {
+    return communicator_ == nullptr ? RankFitTimes() : communicator_->fits();
+  }
   const Ranks& ranks() const { return ranks_; }
   bool is_first() const { return ranks_.rank() == 0; }
 
@@ -29,7 +37,7 @@ class RankScope {
   int run(const std::function<int()>& body) const;
 
  private:
-  std::shared_ptr<Communicator> communicator_;
+  std::shared_ptr<TimedCommunicator> communicator_;
   Ranks ranks_;
 };
 

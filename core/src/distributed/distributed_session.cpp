@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/timed_communicator.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 #include <lloyd/plugin/sdk/farthest_samples.hpp>
@@ -310,6 +311,7 @@ void DistributedSession::check_same_request(const FitSpec& spec) const {
 
 Status DistributedSession::fit(const FitSpec& spec, Observer* observer,
                                FitResult& result) noexcept {
+  const TimedCommunicator::FitTimer timer(dataset_.communicator().get());
   return run([&] {
     check_same_request(spec);
     result.sum_form = plan_.form;
