@@ -20,6 +20,12 @@ struct LaunchedJob {
   std::int64_t processes = 1;    ///< its value, >= 2
 };
 
+/// The communicator plugins `lloyd-communicator-*.so` in `folders` that can be loaded, judged by
+/// their headers. The others are added to `refused` unless it is null.
+std::vector<std::filesystem::path> find_communicators(
+    const std::vector<std::filesystem::path>& folders,
+    std::vector<RefusedPlugin>* refused = nullptr);
+
 /// Returns the job if a launcher started this process as one of several. Looks at the files
 /// `lloyd-communicator-*.so` in `folders` (usually Registry::default_folders()) without loading
 /// them: their headers list the environment variables that hold the number of processes. The first

@@ -59,16 +59,24 @@ std::int64_t parse_processes(const std::string& variable, std::string_view text)
 
 }  // namespace
 
-std::optional<LaunchedJob> find_launched_job(const std::vector<fs::path>& folders,
-                                             std::vector<RefusedPlugin>* refused) {
+std::vector<fs::path> find_communicators(const std::vector<fs::path>& folders,
+                                         std::vector<RefusedPlugin>* refused) {
+  std::vector<fs::path> found;
   for (const fs::path& file : communicator_files(folders)) {
-    CommunicatorHeader header{};
     try {
-      header = read_communicator_header(file);
+      read_communicator_header(file);
+      found.push_back(file);
     } catch (const InputError& refusal) {
       if (refused != nullptr) refused->push_back({file, refusal.what()});
-      continue;
     }
+  }
+  return found;
+}
+
+std::optional<LaunchedJob> find_launched_job(const std::vector<fs::path>& folders,
+                                             std::vector<RefusedPlugin>* refused) {
+  for (const fs::path& file : find_communicators(folders, refused)) {
+    const CommunicatorHeader header = read_communicator_header(file);
     std::istringstream names(text_of_field(header.size_variables));
     for (std::string variable; names >> variable;) {
       const char* const value = std::getenv(variable.c_str());
