@@ -12,6 +12,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/ranks.hpp>
+#include <lloyd/internal/returned_fit.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -195,8 +196,31 @@ bool restore_result(BackendSession& session, const FitOptions& options, Observer
   return true;
 }
 
-// Minimum number of samples between two reports of a check's progress.
-constexpr std::int64_t kMinCheckedPart = 65536;
+// Throws InputError for results whose sizes are not those of a data set.
+void check_sizes(const Dataset& dataset, std::span<const double> centroids,
+                 std::span<const std::int32_t> labels) {
+  if (centroids.empty() || std::ssize(centroids) % dataset.features() != 0) {
+    throw InputError(fmt::format("{} centroid values were given; {} has {} features",
+                                 centroids.size(), dataset.name(), dataset.features()));
+  }
+  if (std::ssize(labels) != dataset.samples()) {
+    throw InputError(fmt::format("{} labels were given, but {} has {} samples", labels.size(),
+                                 dataset.name(), dataset.samples()));
+  }
+}
+
+// Calls `body` for consecutive rows of a data set in memory, and reports the progress.
+template <class Body>
+void for_each_part(const Dataset& dataset, const ProgressFunction& progress, const Body& body) {
+  constexpr std::int64_t kMinPart = 65536;  // samples between two reports
+  const std::int64_t n = dataset.samples();
+  const std::int64_t part = progress ? std::max(kMinPart, n / 100) : n;
+  for (std::int64_t begin = 0; begin < n; begin += part) {
+    const std::int64_t end = std::min(begin + part, n);
+    body(begin, row_range_of(dataset.matrix(), begin, end));
+    if (progress) progress(end, n);
+  }
+}
 
 void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
                      const Dataset& dataset) {
@@ -507,27 +531,12 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
   const std::int64_t n = dataset_.samples();
   with_core_errors([&] {
     ranks.together([&] {
-      if (centroids.empty() || std::ssize(centroids) % dataset_.features() != 0) {
-        throw InputError(fmt::format("{} centroid values were given; {} has {} features",
-                                     centroids.size(), dataset_.name(), dataset_.features()));
-      }
-      if (std::ssize(labels) != n) {
-        throw InputError(fmt::format("{} labels were given, but {} has {} samples", labels.size(),
-                                     dataset_.name(), n));
-      }
+      check_sizes(dataset_, centroids, labels);
       check_inputs();
     });
   });
   const auto for_each_block = [&](const auto& body) {
-    if (dataset_.in_memory()) {
-      const std::int64_t part = progress ? std::max(kMinCheckedPart, n / 100) : n;
-      for (std::int64_t begin = 0; begin < n; begin += part) {
-        const std::int64_t end = std::min(begin + part, n);
-        body(begin, row_range_of(dataset_.matrix(), begin, end));
-        if (progress) progress(end, n);
-      }
-      return;
-    }
+    if (dataset_.in_memory()) return for_each_part(dataset_, progress, body);
     static_cast<StreamedSession*>(session_)->for_each_block([&](RowRange rows, const void* data) {
       Matrix block = dataset_.matrix();
       block.data = data;
@@ -543,6 +552,23 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
   } catch (const BackendError&) {
     check_source();  // the file may have changed meanwhile
+    throw;
+  }
+}
+
+ResultCheck check_returned_fit(const LoadedBackend& backend, const Dataset& dataset,
+                               std::span<const double> centroids,
+                               std::span<const std::int32_t> labels, double inertia,
+                               const ProgressFunction& progress) {
+  const FloatEnvironment environment;
+  check_sizes(dataset, centroids, labels);
+  try {
+    return with_core_errors([&] {
+      return check_by_definition(backend, dataset, {centroids, labels, inertia},
+                                 [&](const auto& body) { for_each_part(dataset, progress, body); });
+    });
+  } catch (const BackendError&) {
+    dataset.check_unchanged();  // the file may have changed meanwhile
     throw;
   }
 }
