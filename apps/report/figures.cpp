@@ -26,6 +26,7 @@
 #include "process/spawn.hpp"
 #include "process/spawned_process.hpp"
 #include "process/stop_request.hpp"
+#include "workers/find_program.hpp"
 
 namespace lloyd::report {
 namespace {
@@ -35,24 +36,6 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 4> kBrowsers = {"chromium", "chromium-browser", "google-chrome",
                                                   "google-chrome-stable"};
 constexpr std::chrono::minutes kTimeLimit{2};
-
-bool is_program(const fs::path& file) {
-  std::error_code error;
-  return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
-}
-
-fs::path find_program(const char* name) {
-  const char* const variable = std::getenv("PATH");
-  std::string_view folders = variable == nullptr ? "/usr/bin:/bin" : variable;
-  while (!folders.empty()) {
-    const std::string_view folder = folders.substr(0, folders.find(':'));
-    folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
-    if (!folder.starts_with('/')) continue;
-    fs::path file = fs::path(folder) / name;
-    if (is_program(file)) return file;
-  }
-  return {};
-}
 
 apps::Descriptor create_file(const fs::path& file) {
   apps::Descriptor created(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
@@ -78,15 +61,14 @@ std::string last_message(const fs::path& log) {
 
 fs::path find_browser() {
   if (const char* const named = std::getenv("CHROMIUM"); named != nullptr && *named != '\0') {
-    fs::path file =
-        std::string_view(named).find('/') == std::string_view::npos ? find_program(named) : named;
-    if (is_program(file)) return file;
+    fs::path file = apps::find_program(named);
+    if (!file.empty()) return file;
     throw InputError(fmt::format(
         "the environment variable CHROMIUM is '{}', which is no program that can be run",
         shown(named)));
   }
   for (const char* name : kBrowsers) {
-    fs::path file = find_program(name);
+    fs::path file = apps::find_program(name);
     if (!file.empty()) return file;
   }
   throw InputError(
