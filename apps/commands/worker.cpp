@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <lloyd/error.hpp>
 
@@ -55,7 +56,7 @@ struct WorkerCommand {
   pid_t parent = 0;
   bool describe = false;
   std::string program;  ///< external program to become; empty: none
-  std::string argument;
+  std::vector<std::string> arguments;
 };
 
 int work(const WorkerCommand& command) {
@@ -64,7 +65,7 @@ int work(const WorkerCommand& command) {
   const int socket = take_socket();
   if (!command.program.empty()) {
     offer_memory_back();
-    external::become_program(socket, parent, command.program, command.argument);
+    external::become_program(socket, parent, command.program, command.arguments);
     return kFailed;
   }
   try {
@@ -99,7 +100,7 @@ void add_worker_command(CLI::App& app, Context& context) {
   sub->add_option("--parent", command->parent)->required();
   sub->add_flag("--describe", command->describe);
   sub->add_option("--program", command->program);
-  sub->add_option("--argument", command->argument);
+  sub->add_option("--argument", command->arguments);
   sub->callback([&context, command] { context.action = [command] { return work(*command); }; });
 }
 

@@ -61,18 +61,24 @@ Program::Program(const std::filesystem::path& file, const char* argument) : file
   auto [started, starting] = apps::make_packet_sockets();
   {
     const apps::Descriptor output = words_.take_output();
-    const std::vector<std::string> command = apps::worker_command(
-        {"--program", std::filesystem::absolute(file).string(), "--argument", argument});
-    process_.adopt(
-        apps::spawn(command, {its_input.get(), its_output.get(), output.get(), starting.get()}));
+    process_.adopt(apps::spawn(program_command(file, {argument}),
+                               {its_input.get(), its_output.get(), output.get(), starting.get()}));
   }
   starting.close();
   its_input.close();
   its_output.close();
-  wait_for_start(started.get());
+  wait_for_start(started.get(), file_, words_);
 }
 
-void Program::wait_for_start(int started) {
+std::vector<std::string> program_command(const std::filesystem::path& file,
+                                         const std::vector<std::string>& arguments) {
+  std::vector<std::string> options = {"--program", std::filesystem::absolute(file).string()};
+  // In one word, since an argument may look like an option.
+  for (const std::string& argument : arguments) options.push_back("--argument=" + argument);
+  return apps::worker_command(options);
+}
+
+void wait_for_start(int started, const std::filesystem::path& file, apps::LastWords& words) {
   apps::Packet packet;
   bool is_starting = false;
   while (apps::receive_packet(started, true, packet) == apps::Received::packet) {
@@ -82,21 +88,21 @@ void Program::wait_for_start(int started) {
       int error = 0;
       std::from_chars(text.data(), text.data() + text.size(), error);
       const std::string why =
-          fmt::format("cannot start {}: {}", file_.string(), apps::descriptor_error(error));
+          fmt::format("cannot start {}: {}", file.string(), apps::descriptor_error(error));
       if (apps::is_shortage(error)) throw Error(why);
       throw InputError(why);
     }
     is_starting = packet.text.starts_with(kStarting);
   }
   if (is_starting) return;
-  words_.drain();
+  words.drain();
   throw Error(apps::with_last_words(
-      fmt::format("the process for {} ended before the program was started", file_.string()),
-      words_.text()));
+      fmt::format("the process for {} ended before the program was started", file.string()),
+      words.text()));
 }
 
 void become_program(int socket, pid_t parent, const std::string& file,
-                    const std::string& argument) {
+                    const std::vector<std::string>& arguments) {
   try {
     apps::run_supervised(parent);
   } catch (const Error& error) {
@@ -104,10 +110,12 @@ void become_program(int socket, pid_t parent, const std::string& file,
     return;
   }
   apps::send_packet(socket, std::string(1, kStarting));
-  std::string path = file;
-  std::string word = argument;
-  const std::array<char*, 3> arguments = {path.data(), word.data(), nullptr};
-  ::execv(path.c_str(), arguments.data());
+  std::vector<std::string> words = {file};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execv(file.c_str(), pointers.data());
   apps::send_packet(socket, kNoExec + fmt::format("{}", errno));
 }
 

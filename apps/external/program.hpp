@@ -62,7 +62,6 @@ class Program {
   std::string output();
 
  private:
-  void wait_for_start(int started);
   void send(std::string line);
   bool receive(int wait_ms);
   std::string end_text();
@@ -81,7 +80,16 @@ class Program {
 /// The started process's side of Program's constructor: becomes the supervisor and, in its child,
 /// executes the program. `socket`: the packet socket to the process `parent`, to which errors are
 /// reported. Returns only on failure.
-void become_program(int socket, pid_t parent, const std::string& file, const std::string& argument);
+void become_program(int socket, pid_t parent, const std::string& file,
+                    const std::vector<std::string>& arguments);
+
+/// Command line of a process that becomes the program, see become_program().
+std::vector<std::string> program_command(const std::filesystem::path& file,
+                                         const std::vector<std::string>& arguments);
+/// Waits until a process with this command line executes the program. `started`: the other end of
+/// its socket; `words`: its output. Throws InputError if the program cannot be executed, and Error
+/// if the process fails otherwise.
+void wait_for_start(int started, const std::filesystem::path& file, apps::LastWords& words);
 
 /// A program's line, shortened and quoted for a message.
 std::string quoted_line(std::string_view line);

@@ -12,11 +12,6 @@
 #include <lloyd/error.hpp>
 
 namespace lloyd::apps {
-namespace {
-
-constexpr std::size_t kMaxBytes = 300;
-
-}  // namespace
 
 std::string printable_ascii(std::string_view text) {
   std::string result;
@@ -30,7 +25,7 @@ std::string printable_ascii(std::string_view text) {
   return result;
 }
 
-LastWords::LastWords() {
+LastWords::LastWords(std::size_t max_bytes) : max_bytes_(max_bytes) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     throw Error(fmt::format("cannot make a pipe: {}", descriptor_error(errno)));
@@ -51,10 +46,24 @@ void LastWords::drain() {
       return;
     }
     const auto size = static_cast<std::size_t>(count);
-    const std::size_t kept = std::min(size, kMaxBytes);
+    const std::size_t kept = std::min(size, max_bytes_);
     words_.append(bytes.data() + (size - kept), kept);
-    if (words_.size() > kMaxBytes) words_.erase(0, words_.size() - kMaxBytes);
+    if (words_.size() > max_bytes_) words_.erase(0, words_.size() - max_bytes_);
   }
+}
+
+std::string LastWords::last_line(std::string_view prefix) const {
+  std::string_view rest = words_;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find_last_not_of('\n');
+    if (end == std::string_view::npos) break;
+    rest = rest.substr(0, end + 1);
+    const std::size_t before = rest.rfind('\n');
+    const std::string_view line = rest.substr(before == std::string_view::npos ? 0 : before + 1);
+    if (line.starts_with(prefix)) return printable_ascii(line.substr(prefix.size()));
+    rest = rest.substr(0, rest.size() - line.size());
+  }
+  return {};
 }
 
 std::string with_last_words(std::string sentence, const std::string& words) {

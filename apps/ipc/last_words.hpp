@@ -1,6 +1,7 @@
 // LastWords: the tail of another process's output.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,8 @@ std::string printable_ascii(std::string_view text);
 /// Reads a pipe that other processes write to, and keeps the last bytes.
 class LastWords {
  public:
-  /// Creates the pipe. Throws Error.
-  LastWords();
+  /// Creates the pipe. `max_bytes` are kept. Throws Error.
+  explicit LastWords(std::size_t max_bytes = 300);
 
   /// The write end, for the other process. Take it once, and close this process's copy.
   Descriptor take_output() { return std::move(output_); }
@@ -28,12 +29,15 @@ class LastWords {
   void clear() { words_.clear(); }
   /// See printable_ascii(); may be empty.
   std::string text() const { return printable_ascii(words_); }
+  /// The last line that begins with `prefix`, without it, as text(); empty if there is none.
+  std::string last_line(std::string_view prefix) const;
   /// Descriptor for poll(2); negative once all write ends are closed.
   int descriptor() const { return input_.get(); }
 
  private:
   Descriptor input_;
   Descriptor output_;
+  std::size_t max_bytes_;
   std::string words_;
 };
 
