@@ -152,6 +152,7 @@ int main(int argc, char** argv) {
   apps::add_doctor_command(app, context);
   apps::add_help_commands(app, context);
   apps::add_worker_command(app, context);
+  apps::add_rank_command(app, context);
   list_plugin_options(app);
   take_one_value_each(app);
 

@@ -25,5 +25,7 @@ void add_history_command(CLI::App& app, Context& context);
 void add_help_commands(CLI::App& app, Context& context);
 /// Adds `worker` if another process of Lloyd started this one; otherwise adds nothing.
 void add_worker_command(CLI::App& app, Context& context);
+/// Adds `serve-rank`, which the launcher of a trial starts. It is not listed.
+void add_rank_command(CLI::App& app, Context& context);
 
 }  // namespace lloyd::apps

@@ -291,7 +291,8 @@ int run(const RunCommand& command, const Context& context) {
     StepProgress progress("planning", "pairs of setting and backend");
     return make_plan(
         experiment, [&](std::string_view name) { return registry.load(name); }, datasets, machine,
-        [&](std::int64_t done, std::int64_t total) { progress.update(done, total); });
+        [&](std::int64_t done, std::int64_t total) { progress.update(done, total); },
+        Registry::default_folders(context.plugin_folders));
   }();
   plugins.finish();
   for (const std::string& line : missing_backends(plan)) note("lloyd: {}\n", line);

@@ -70,15 +70,16 @@ std::pair<std::string, std::string> temporary_folder() {
 
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
-  const auto [folder, variable] = temporary_folder();
+ScratchFolder::ScratchFolder(const std::filesystem::path& parent) {
+  const auto [folder, variable] = parent.empty()
+                                      ? temporary_folder()
+                                      : std::pair<std::string, std::string>(parent.string(), "");
   std::string path = (std::filesystem::path(folder) / "lloyd-XXXXXX").string();
   if (::mkdtemp(path.data()) == nullptr) {
-    throw Error(fmt::format(
-        "cannot make a folder for temporary files in '{}'{}: {}; TMPDIR must name a folder that "
-        "can "
-        "be written",
-        folder, variable.empty() ? "" : ", which " + variable + " names", ::strerror(errno)));
+    throw Error(
+        fmt::format("cannot make a folder for temporary files in '{}'{}: {}{}", folder,
+                    variable.empty() ? "" : ", which " + variable + " names", ::strerror(errno),
+                    parent.empty() ? "; TMPDIR must name a folder that can be written" : ""));
   }
   path_ = path;
   try {

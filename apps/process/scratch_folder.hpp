@@ -11,8 +11,9 @@ namespace lloyd::apps {
 /// If this process is killed, a helper process removes the folder.
 class ScratchFolder {
  public:
-  /// Creates a folder in the system's folder for temporary files (TMPDIR). Throws Error.
-  ScratchFolder();
+  /// Creates a folder in `parent`, an absolute path; empty: in the system's folder for temporary
+  /// files (TMPDIR). Throws Error.
+  explicit ScratchFolder(const std::filesystem::path& parent = {});
   /// Removes the folder and its content.
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

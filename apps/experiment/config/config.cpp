@@ -245,6 +245,16 @@ Checks read_checks(const ConfigNode& node) {
   return checks;
 }
 
+// The launcher starts the processes of ranks, perhaps on other machines.
+void refuse_limits_of_ranks(const MapReader& map) {
+  for (const char* key : {"memory_limit", "cpus"}) {
+    const ConfigNode* limit = map.find(key);
+    if (limit == nullptr) continue;
+    limit->fail_at_key(
+        fmt::format("'{}' cannot be combined with 'ranks': the launcher places the ranks", key));
+  }
+}
+
 // True if at least one setting may measure phases.
 bool may_profile(const ConfigNode& document, const std::vector<ConfigNode>& axes) {
   const ConfigNode* profile = document.find("profile");
@@ -264,6 +274,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
                                    "silhouette", "counters",  "repeat_throttled"};
   keys.insert(keys.end(), setting_keys().begin(), setting_keys().end());
   keys.insert(keys.end(), isolation_keys().begin(), isolation_keys().end());
+  keys.insert(keys.end(), launch_keys().begin(), launch_keys().end());
   const MapReader map(document, "", keys);
 
   Experiment experiment;
@@ -302,6 +313,8 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
     experiment.repeats = read_integer(*repeats, "repeats", 1, kMaxRepeats);
   }
   experiment.isolation = read_isolation(map);
+  experiment.launch = read_launch(map);
+  if (!experiment.launch.ranks.empty()) refuse_limits_of_ranks(map);
   if (const ConfigNode* checks = map.find("checks")) experiment.checks = read_checks(*checks);
   if (const ConfigNode* silhouette = map.find("silhouette")) {
     experiment.silhouette = read_boolean(*silhouette, "silhouette");

@@ -14,6 +14,7 @@
 #include "experiment/config/reference.hpp"
 #include "experiment/config/setting.hpp"
 #include "experiment/config/until.hpp"
+#include "experiment/launch/launch.hpp"
 #include "experiment/yaml/config_node.hpp"
 
 namespace lloyd::experiment {
@@ -33,6 +34,7 @@ struct Experiment {
   Checks checks;                 ///< how many labels are checked
   bool silhouette = false;       ///< compute the simplified silhouette of each checked result
   bool counters = false;         ///< read the processor's counters in each timed fit
+  Launch launch;                 ///< on how many ranks trials run
   Isolation isolation;           ///< how trials are separated from this process and limited
   bool repeat_throttled = true;  ///< run trials again in which the GPU was throttled
   bool trace = false;  ///< run one more, untimed fit of each setting and variant to record a trace

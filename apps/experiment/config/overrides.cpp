@@ -11,6 +11,7 @@
 
 #include "experiment/config/isolation.hpp"
 #include "experiment/config/setting.hpp"
+#include "experiment/launch/launch.hpp"
 #include "experiment/yaml/config_text.hpp"
 
 namespace lloyd::experiment {
@@ -36,6 +37,7 @@ void check_key(const std::string& key, const ConfigNode& value) {
   known.insert(known.end(), {"backends", "baseline", "trace", "checks", "silhouette", "counters",
                              "repeat_throttled"});
   known.insert(known.end(), isolation_keys().begin(), isolation_keys().end());
+  known.insert(known.end(), launch_keys().begin(), launch_keys().end());
   const std::string root = key.substr(0, key.find('.'));
   if (root == "backends" && key != root) {
     value.fail(

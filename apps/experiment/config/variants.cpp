@@ -106,6 +106,38 @@ std::vector<std::string> varying_parameters(const std::vector<Variant>& variants
   return order;
 }
 
+// The product of variants and numbers of ranks.
+std::vector<Variant> with_ranks(const std::vector<Variant>& variants,
+                                const std::vector<std::int64_t>& ranks) {
+  if (ranks.empty()) return variants;
+  if (variants.size() * ranks.size() > kMaxVariants) {
+    throw InputError(fmt::format("{} variants of backends on {} numbers of ranks are more than {}",
+                                 variants.size(), ranks.size(), kMaxVariants));
+  }
+  std::vector<Variant> product;
+  for (const Variant& variant : variants) {
+    for (const std::int64_t number : ranks) {
+      product.push_back(variant);
+      product.back().ranks = number;
+      if (ranks.size() > 1) product.back().label += fmt::format(" ranks={}", number);
+    }
+  }
+  return product;
+}
+
+// Of variants that differ only in their ranks, keeps the one with the fewest.
+void keep_fewest_ranks(const std::vector<Variant>& variants, std::vector<std::size_t>& matches) {
+  if (matches.empty()) return;
+  const auto texts = texts_of(variants[matches.front()]);
+  const bool same = std::all_of(matches.begin(), matches.end(), [&](std::size_t match) {
+    return texts_of(variants[match]) == texts;
+  });
+  if (!same) return;
+  matches = {*std::min_element(matches.begin(), matches.end(), [&](std::size_t a, std::size_t b) {
+    return variants[a].ranks < variants[b].ranks;
+  })};
+}
+
 std::string describe_source(const std::filesystem::path& program) {
   return program.empty() ? "Lloyd's own plugin" : program.string();
 }
@@ -119,7 +151,8 @@ bool Variant::parameters_known() const {
 }
 
 std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
-                                   const BackendLoader& load) {
+                                   const BackendLoader& load,
+                                   const std::vector<std::int64_t>& ranks) {
   std::vector<Variant> variants;
   std::map<std::string, std::filesystem::path> programs;  // by variant name; empty for plugins
   for (const BackendRequest& request : requests) {
@@ -151,7 +184,7 @@ std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
       if (text != texts.end()) variant.label += fmt::format(" {}={}", name, text->second);
     }
   }
-  return variants;
+  return with_ranks(variants, ranks);
 }
 
 std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Variant>& variants) {
@@ -171,6 +204,7 @@ std::size_t find_baseline(const BackendRequest& baseline, const std::vector<Vari
     }
     if (texts_of(wanted) == texts_of(variant)) matches.push_back(v);
   }
+  keep_fewest_ranks(variants, matches);
   if (matches.size() == 1) return matches.front();
   if (baseline.parameters.empty()) {
     const auto labelled =

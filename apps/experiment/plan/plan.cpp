@@ -10,8 +10,10 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/shown.hpp>
+#include <lloyd/launched_ranks.hpp>
 
 #include "experiment/plan/setting_json.hpp"
+#include "external/backend.hpp"
 #include "json/parameters_json.hpp"
 #include "machine/processors/affinity.hpp"
 #include "options/centroids_file.hpp"
@@ -19,6 +21,8 @@
 
 namespace lloyd::experiment {
 namespace {
+
+namespace fs = std::filesystem;
 
 ProblemShape shape_of(const DatasetFacts& dataset, std::int64_t clusters) {
   ProblemShape shape;
@@ -49,12 +53,40 @@ std::int64_t starts_bytes(const DatasetFacts& dataset, const FitOptions& options
   return std::min(all, kMaxBytes);
 }
 
+// Why no trial can be started on ranks; empty if trials can.
+std::string launch_problem(const Launch& launch, const std::vector<fs::path>& plugin_folders) {
+  if (launch.ranks.empty()) return {};
+  if (find_launcher(launch).empty()) {
+    return fmt::format("the launcher '{}' cannot be found in PATH; 'launcher' names another one",
+                       launcher_words(launch, 1).front());
+  }
+  std::vector<RefusedPlugin> refused;
+  if (!find_communicators(plugin_folders, &refused).empty()) return {};
+  return fmt::format(
+      "this lloyd has no plugin for MPI (lloyd-communicator-mpi.so), which ranks need; build it "
+      "where MPI is installed{}{}",
+      refused.empty() ? "" : "; ", refused.empty() ? "" : refused.front().reason);
+}
+
+// Why this fit cannot run on ranks; empty if it can. `unlaunched`: launch_problem().
+std::string rank_problem(const PlannedSetting& setting, const Variant& variant,
+                         const std::string& unlaunched) {
+  if (variant.ranks == 0) return {};
+  if (!unlaunched.empty()) return unlaunched;
+  if (external::is_program(variant.backend->path())) {
+    return "an external program cannot run on ranks";
+  }
+  return setting.setting.cold_l2 ? "'cold_l2' cannot be used on ranks" : std::string();
+}
+
 void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& variant,
-              const Isolation& isolation, const Machine& machine) {
+              const Isolation& isolation, const Machine& machine, const std::string& unlaunched) {
   if (variant.backend == nullptr) {
     fit.skip = "no plugin of this name can be loaded";
     return;
   }
+  fit.skip = rank_problem(setting, variant, unlaunched);
+  if (!fit.skip.empty()) return;
   const LoadedBackend& backend = *variant.backend;
   const DatasetFacts& dataset = setting.dataset;
   const FitOptions& options = setting.setting.options;
@@ -85,6 +117,9 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
                            format_bytes(memory.host_bytes), format_bytes(machine.memory_bytes));
     return;
   }
+  // The ranks of this machine hold the data set once more.
+  if (variant.ranks > 0)
+    memory.host_bytes += std::min(dataset.bytes(), kMaxBytes - memory.host_bytes);
   // A mapped file is passed on without a copy.
   const bool copied = isolation.mode != IsolateMode::none &&
                       (setting.setting.dataset.blobs ||
@@ -185,7 +220,10 @@ std::string hash_with_repeats(const Plan& plan, std::int64_t repeats) {
                                       variant.parameters_known()
                                           ? apps::parameters_json(variant.parameters)
                                           : nlohmann::ordered_json(variant.given)});
+    // Absent by default: the hash is that of earlier versions.
+    if (variant.ranks > 0) definition["variants"].back().push_back(variant.ranks);
   }
+  if (!plan.launch.ranks.empty()) definition["launcher"] = plan.launch.launcher;
   return hash_json(definition);
 }
 
@@ -199,7 +237,8 @@ std::int64_t Plan::skipped() const {
 }
 
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
-               const Machine& machine, const PlanProgress& progress) {
+               const Machine& machine, const PlanProgress& progress,
+               const std::vector<fs::path>& plugin_folders) {
   Plan plan;
   plan.experiment = experiment.name;
   plan.output = experiment.output;
@@ -211,9 +250,11 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   plan.counters = experiment.counters;
   plan.repeat_throttled = experiment.repeat_throttled;
   plan.isolation = experiment.isolation;
+  plan.launch = experiment.launch;
+  plan.plugin_folders = plugin_folders;
   check_processors(plan.isolation, machine::processors_at_start());
   plan.trace = experiment.trace;
-  plan.variants = make_variants(experiment.backends, load);
+  plan.variants = make_variants(experiment.backends, load, experiment.launch.ranks);
   if (experiment.baseline) plan.baseline = find_baseline(*experiment.baseline, plan.variants);
 
   const std::size_t pairs = experiment.settings.size() * plan.variants.size();
@@ -232,12 +273,14 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
     plan.settings.push_back(std::move(planned));
   }
   const ReferenceIndex references(experiment.references);
+  const std::string unlaunched = launch_problem(plan.launch, plugin_folders);
   for (std::size_t s = 0; s < plan.settings.size(); ++s) {
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
       plan.fits.push_back({s, v, {}, {}, {}});
       plan.fits.back().published =
           references.published_of(plan.settings[s].setting, plan.variants[v], plan.baseline == v);
-      plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], plan.isolation, machine);
+      plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], plan.isolation, machine,
+               unlaunched);
       if (progress) progress(std::ssize(plan.fits), static_cast<std::int64_t>(pairs));
     }
   }

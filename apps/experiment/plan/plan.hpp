@@ -44,6 +44,9 @@ struct Plan {
   bool counters = false;         ///< read the processor's counters in each timed fit
   bool repeat_throttled = true;  ///< see MonitoredRunner
   Isolation isolation;
+  Launch launch;
+  /// Folders that ranks search for communicator plugins.
+  std::vector<std::filesystem::path> plugin_folders;
   bool trace = false;  ///< record a trace of each fit, see tracing_runner.hpp
   std::vector<PlannedSetting> settings;
   std::vector<Variant> variants;
@@ -65,9 +68,11 @@ inline constexpr std::size_t kMaxFits = 1'000'000;
 using PlanProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// Loads backends, reads data and centroid files, and checks every pair of setting and variant.
+/// `plugin_folders`: see Plan; fits on ranks are skipped if they have no communicator plugin.
 /// Throws InputError for any error in the experiment.
 Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetCache& datasets,
-               const Machine& machine, const PlanProgress& progress = {});
+               const Machine& machine, const PlanProgress& progress = {},
+               const std::vector<std::filesystem::path>& plugin_folders = {});
 
 /// The hash of this plan with another number of repeats.
 std::string hash_with_repeats(const Plan& plan, std::int64_t repeats);

@@ -79,6 +79,7 @@ FitDigest::FitDigest(const Record& first)
       clusters(first.clusters),
       seed(seed_of(first)),
       restarts(first.restarts),
+      ranks(first.ranks),
       published(first.published),
       cpu(first.machine.cpu),
       commit(first.machine.commit),

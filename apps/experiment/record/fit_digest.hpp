@@ -75,6 +75,7 @@ struct FitDigest {
   std::int64_t clusters = 0;
   std::optional<std::uint64_t> seed;  ///< of the seeding; none if its method uses none
   std::int64_t restarts = 1;
+  std::int64_t ranks = 0;  ///< Record::ranks
   std::vector<Published> published;
   std::string cpu;                    ///< Machine::cpu
   std::string commit;                 ///< Machine::commit

@@ -108,6 +108,8 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
   record.profile = options.profile;
   record.cold_l2 = plan.settings[fit.setting].setting.cold_l2;
   record.isolation = plan.isolation;
+  record.ranks = variant.ranks;
+  if (variant.ranks > 0) record.launcher = plan.launch.launcher;
   record.repeat = repeat;
   record.memory = fit.memory;
   record.published = fit.published;

@@ -16,6 +16,7 @@
 #include "experiment/trial/trace.hpp"
 #include "experiment/trial/trial_work.hpp"
 #include "fit/measurements.hpp"
+#include "fit/rank_times.hpp"
 
 namespace lloyd::experiment {
 
@@ -99,6 +100,13 @@ struct Record {
   bool cold_l2 = false;  ///< false in records of earlier versions
   /// The process and limits of the trial; none in records of earlier versions.
   std::optional<Isolation> isolation;
+
+  /// Number of processes of the trial; 0: one, without a launcher, and in records of earlier
+  /// versions.
+  std::int64_t ranks = 0;
+  std::string launcher;  ///< Launch::launcher; empty without ranks
+  /// Of the timed fit, all restarts; none without ranks, and if the trial did not succeed.
+  std::optional<apps::RankTimes> rank_times;
 
   std::int64_t repeat = 0;  ///< 0, 1, ...: the round
   /// Place among the trials of its setting, from 0; none if no trial ran, and in records of earlier

@@ -175,6 +175,9 @@ Record record_from_json(const ordered_json& object) {
       json.integer("repeat", 0, record.plan.until ? kMaxCount : record.plan.repeats - 1);
   if (json.has("order")) record.order = json.integer("order", 0);
   read_isolation(json, record);
+  if (json.has("ranks")) record.ranks = json.integer("ranks", 1, kMaxRanks);
+  record.launcher = json.text_or_nothing("launcher");
+  record.rank_times = apps::rank_times_from_json(json);
   read_outcome(json, record);
   if (object.contains("trace")) {
     record.trace = trace_from_json(object.at("trace"), record.clusters);

@@ -91,6 +91,9 @@ ordered_json to_json(const Record& record) {
   json["profile"] = record.profile;
   json["cold_l2"] = record.cold_l2;
   add_isolation(json, record.isolation);
+  json["ranks"] = record.ranks > 0 ? ordered_json(record.ranks) : ordered_json(nullptr);
+  json["launcher"] = text_or_null(record.launcher);
+  apps::add_rank_times(json, record.rank_times);
   json["repeat"] = record.repeat;
   json["order"] = record.order ? ordered_json(*record.order) : ordered_json(nullptr);
   json["status"] = to_string(record.status);

@@ -122,6 +122,8 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
   const std::string outer = found;  // differences that concern all variants
   look(leaf_difference("backend.name", old["backend"]["name"], now["backend"]["name"]));
   look(backend_difference(before, fit));
+  look(leaf_difference("ranks", old["ranks"], now["ranks"]));
+  look(leaf_difference("launcher", old["launcher"], now["launcher"]));
   look(leaf_difference("backend", old["backend"], now["backend"]));
   look(leaf_difference("reference", old["published"], now["published"]));
   if (outer.empty() && !found.empty()) {

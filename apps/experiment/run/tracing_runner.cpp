@@ -26,8 +26,8 @@ Trace TracingRunner::trace(const PlannedFit& fit, std::int64_t restart) {
 
 Record TracingRunner::run(const PlannedFit& fit, std::int64_t repeat) {
   Record record = trials_.run(fit, repeat);
-  if (!plan_.trace || record.status != TrialStatus::ok || repeat + 1 != plan_.repeats)
-    return record;
+  const bool wanted = plan_.trace && record.ranks == 0;
+  if (!wanted || record.status != TrialStatus::ok || repeat + 1 != plan_.repeats) return record;
   try {
     record.trace = trace(fit, record.fit->restart);
   } catch (const Cancelled&) {

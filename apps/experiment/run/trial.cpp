@@ -104,8 +104,9 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
   const bool check_result = !known.checked_inertia || !repeats;
   TrialOutcome outcome;
   if (known.failure.empty()) {
-    outcome = attempt({fit, data, initial, !known.after_one, check_result, checked_[fit.setting]},
-                      record);
+    const Task task{fit, data, initial, !known.after_one, check_result, checked_[fit.setting]};
+    outcome = plan_.variants[fit.variant].ranks > 0 ? attempt_on_ranks(task, record)
+                                                    : attempt(task, record);
   } else {
     outcome.failure = known.failure;
   }
@@ -133,6 +134,25 @@ void SharedStartRunner::run_trial(const PlannedFit& fit, Record& record) {
       "the inertia is {}, but that of an earlier repeat was {}; the backend states the "
       "reproducibility '{}'",
       inertia, *known.checked_inertia, record.backend.reproducibility);
+}
+
+TrialOutcome SharedStartRunner::attempt_on_ranks(const Task& task, Record& record) {
+  await_prepared();
+  if (!rank_trials_) rank_trials_.emplace(plan_);
+  const Variant& variant = plan_.variants[task.fit.variant];
+  const std::vector<std::int32_t> classes =
+      task.check_result ? encode_classes(task.dataset.classes) : std::vector<std::int32_t>();
+  TrialWork work{variant.backend,       variant.parameters,
+                 task.dataset,          plan_.settings[task.fit.setting].setting.options,
+                 task.starts.centroids, task.probe,
+                 task.check_result,     plan_.checks,
+                 task.checked_before};
+  work.on_stage = [this](std::string_view stage, std::int64_t done, std::int64_t total) {
+    report_stage(stage, done, total);
+  };
+  work.classes = classes;
+  work.silhouette = plan_.silhouette;
+  return rank_trials_->run(task.fit, work, observer_, record);
 }
 
 // Most backends have the same result. Limits the number of distinct results that are kept.

@@ -16,6 +16,7 @@
 #include "experiment/plan/dataset_cache.hpp"
 #include "experiment/plan/initial_centroids.hpp"
 #include "experiment/plan/plan.hpp"
+#include "experiment/ranks/rank_trials.hpp"
 #include "experiment/record/record.hpp"
 #include "experiment/run/run_times.hpp"
 #include "experiment/trial/kernel_seeding.hpp"
@@ -84,6 +85,8 @@ class SharedStartRunner : public TrialRunner {
 
   /// Called before the data set of a setting is made: starts what a trial would wait for.
   virtual void prepare(std::size_t /*setting*/) {}
+  /// Called before a trial on ranks: ends what prepare() started, so that it does not disturb.
+  virtual void await_prepared() {}
   /// Returns the data set, valid until the next call.
   virtual const Dataset& dataset(const DatasetSetting& setting) = 0;
   /// Runs the trial. May set status and reason of the record if the trial ended without an outcome,
@@ -117,6 +120,7 @@ class SharedStartRunner : public TrialRunner {
   };
 
   void run_trial(const PlannedFit& fit, Record& record);
+  TrialOutcome attempt_on_ranks(const Task& task, Record& record);
   void add_checked(std::size_t setting, const AfterOne& after_one);
   const Starts& starts(const PlannedFit& fit, const Dataset& data);
   std::optional<Starts> seed_by_backend(const PlannedFit& fit, const Dataset& data);
@@ -136,7 +140,8 @@ class SharedStartRunner : public TrialRunner {
   std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find_seeding_backends_;
   /// What find_seeding_backends_ returned.
   std::vector<std::shared_ptr<const LoadedBackend>> seeding_backends_;
-  std::vector<std::string> notes_;  ///< messages that belong to no record
+  std::optional<RankTrials> rank_trials_;  ///< made for the first trial on ranks
+  std::vector<std::string> notes_;         ///< messages that belong to no record
   std::map<std::pair<std::size_t, std::size_t>, Known> known_;
   /// By setting: distinct results of untimed fits whose labels have been checked.
   std::map<std::size_t, std::vector<AfterOne>> checked_;

@@ -54,6 +54,7 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   std::vector<double> iteration_times;
   std::vector<double> inertias;
   row.restarts = fit.restarts;
+  row.ranks = fit.ranks;
   row.fewest_iterations = std::numeric_limits<std::int64_t>::max();
   for (const TrialDigest& trial : fit.trials) {
     if (!trial.counts()) continue;
@@ -218,6 +219,11 @@ bool has_phases(const Summary& summary) {
 bool has_counters(const Summary& summary) {
   return std::any_of(summary.rows.begin(), summary.rows.end(),
                      [](const SummaryRow& row) { return row.counters.has_value(); });
+}
+
+bool has_ranks(const Summary& summary) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(),
+                     [](const SummaryRow& row) { return row.ranks > 0; });
 }
 
 std::vector<const Quantity*> published_quantities(const Summary& summary) {

@@ -38,6 +38,7 @@ struct SummaryRow {
   /// compared as a whole only.
   bool fewer_distances = false;
   std::int64_t restarts = 1;
+  std::int64_t ranks = 0;  ///< Record::ranks
   MedianInterval time_ms;  ///< median of the timings, with interval
   double spread = 0;       ///< relative spread of the timings, see relative_spread()
   /// number of outliers among the timings, see count_outliers(); none is removed
@@ -123,6 +124,8 @@ std::string setting_text(const Summary& summary, const SummaryRow& row);
 bool has_phases(const Summary& summary);
 /// True if counters were requested.
 bool has_counters(const Summary& summary);
+/// True if trials ran on ranks.
+bool has_ranks(const Summary& summary);
 /// The quantities with a published value in any row, in the order of quantities().
 std::vector<const Quantity*> published_quantities(const Summary& summary);
 /// Returns the published value of a quantity, or null if there is none.

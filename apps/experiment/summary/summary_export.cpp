@@ -69,6 +69,9 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   }
   json["backend"] = row.backend;
   json["accuracy"] = text_or_null(row.accuracy);
+  if (has_ranks(summary)) {
+    json["ranks"] = row.ranks > 0 ? ordered_json(row.ranks) : ordered_json(nullptr);
+  }
   json["trials"] = row.ok;
   json[unit] = number(row.time_ms.median);
   json[unit + "_low"] = number(row.time_ms.low);

@@ -46,26 +46,9 @@ AfterOne probe(BackendSession& session, const TrialWork& work, Observer& observe
   const Fit one = session.fit_from(work.starts.front(), options, &observer);
   if (one.cancelled) throw Cancelled();
   const Stopwatch watch(check_ms);
-  AfterOne after_one;
-  after_one.inertia = session
-                          .check(one.centroids, one.labels, one.result.inertia,
-                                 progress_of(work, "checking the warm-up"))
-                          .inertia;
-  after_one.digest = digest_of(one);
-  const auto same =
-      std::find_if(work.checked_before.begin(), work.checked_before.end(),
-                   [&](const AfterOne& before) { return before.digest == after_one.digest; });
-  if (same != work.checked_before.end()) {
-    after_one.labels = same->labels;
-    return after_one;
-  }
-  LabelCheckOptions extent;
-  extent.samples = work.checks.samples;
-  extent.seconds = work.checks.seconds;
-  extent.progress = progress_of(work, "checking labels");
-  extent.stop = [&observer] { return observer.stop_requested(); };
-  after_one.labels = check_labels(work.dataset, one.centroids, one.labels, extent);
-  return after_one;
+  const ResultCheck check = session.check(one.centroids, one.labels, one.result.inertia,
+                                          progress_of(work, "checking the warm-up"));
+  return check_after_one(one, check.inertia, work, observer);
 }
 
 // For an external program, the fit call includes an exchange of files with Lloyd that users of the
@@ -131,21 +114,6 @@ void release(const TrialWork& work, std::unique_ptr<BackendSession>& session) {
   if (work.on_release) work.on_release(true);
 }
 
-// Compares the clusters with the classes and computes their silhouette.
-void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observer,
-                   Measurements& measurements) {
-  if (has_several_classes(work.classes)) {
-    measurements.adjusted_rand_index = adjusted_rand_index(work.classes, fit.labels);
-  }
-  if (!work.silhouette) return;
-  if (work.on_stage) work.on_stage("computing the silhouette", 0, 0);
-  const SimplifiedSilhouette silhouette =
-      simplified_silhouette(work.dataset, fit.labels, work.options.clusters, 1,
-                            [&observer] { return observer.stop_requested(); });
-  measurements.simplified_silhouette = silhouette.value;
-  measurements.silhouette_samples = silhouette.samples;
-}
-
 void fit_whole(BackendSession& session, const TrialWork& work, Observer& observer,
                TrialOutcome& outcome) {
   std::optional<machine::CpuCounters> counters;
@@ -169,6 +137,41 @@ void fit_whole(BackendSession& session, const TrialWork& work, Observer& observe
 }
 
 }  // namespace
+
+AfterOne check_after_one(const Fit& one, double inertia, const TrialWork& work,
+                         const Observer& observer) {
+  AfterOne after_one;
+  after_one.inertia = inertia;
+  after_one.digest = digest_of(one);
+  const auto same =
+      std::find_if(work.checked_before.begin(), work.checked_before.end(),
+                   [&](const AfterOne& before) { return before.digest == after_one.digest; });
+  if (same != work.checked_before.end()) {
+    after_one.labels = same->labels;
+    return after_one;
+  }
+  LabelCheckOptions extent;
+  extent.samples = work.checks.samples;
+  extent.seconds = work.checks.seconds;
+  extent.progress = progress_of(work, "checking labels");
+  extent.stop = [&observer] { return observer.stop_requested(); };
+  after_one.labels = check_labels(work.dataset, one.centroids, one.labels, extent);
+  return after_one;
+}
+
+void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observer,
+                   Measurements& measurements) {
+  if (has_several_classes(work.classes)) {
+    measurements.adjusted_rand_index = adjusted_rand_index(work.classes, fit.labels);
+  }
+  if (!work.silhouette) return;
+  if (work.on_stage) work.on_stage("computing the silhouette", 0, 0);
+  const SimplifiedSilhouette silhouette =
+      simplified_silhouette(work.dataset, fit.labels, work.options.clusters, 1,
+                            [&observer] { return observer.stop_requested(); });
+  measurements.simplified_silhouette = silhouette.value;
+  measurements.silhouette_samples = silhouette.samples;
+}
 
 TrialOutcome run_trial_work(const TrialWork& work, Observer& observer,
                             std::unique_ptr<BackendSession>& session) {

@@ -76,6 +76,14 @@ struct TrialOutcome {
   std::optional<TrialProcess> process;  ///< the process that ran the trial, read afterwards
 };
 
+/// Rates the result of an untimed fit whose inertia has been recomputed as `inertia`: compares its
+/// labels with the definition. Throws Cancelled if the observer requests to stop.
+AfterOne check_after_one(const Fit& one, double inertia, const TrialWork& work,
+                         const Observer& observer);
+/// Compares the clusters with the classes and computes their silhouette, as `work` says.
+void rate_clusters(const Fit& fit, const TrialWork& work, const Observer& observer,
+                   Measurements& measurements);
+
 /// Opens a session and fits; `observer` can cancel. An exception or error of the backend becomes a
 /// failure, as does a result that BackendSession::check() rejects: the backend's results are
 /// verified before they are compared and printed. The session is left open in `session`, which must

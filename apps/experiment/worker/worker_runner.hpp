@@ -68,6 +68,7 @@ class WorkerRunner final : public SharedStartRunner {
   using Limits = apps::WorkerProcess::Limits;
 
   void prepare(std::size_t setting) override;
+  void await_prepared() override;
   const Dataset& dataset(const DatasetSetting& setting) override;
   TrialOutcome attempt(const Task& task, Record& record) override;
   Trace watch(const TraceTask& task) override;
@@ -80,7 +81,6 @@ class WorkerRunner final : public SharedStartRunner {
   Worker& add_worker(std::size_t variant);
   void send_start(Worker& worker) const;
   void await_start(Worker& worker, const Limits& limits);
-  void await_prepared();
   void make_room();
   void end_idle(const Worker* busy);
   TrialOutcome attempt_once(const Task& task, Record& record);

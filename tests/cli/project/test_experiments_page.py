@@ -13,7 +13,7 @@ PAGE = ROOT / "docs" / "experiments.md"
 SETTING_KEYS = ["dataset", "clusters", "seeding", "restarts", "stop", "empty_clusters", "profile", "cold_l2"]
 KEYS = ["experiment", *SETTING_KEYS, "backends", "baseline", "optional", "repeats", "until",
         "checks", "silhouette", "counters", "repeat_throttled", "order_seed", "trace", "isolate", "timeout",
-        "memory_limit", "cpus", "sweep", "reference", "output"]
+        "memory_limit", "cpus", "ranks", "launcher", "sweep", "reference", "output"]
 
 
 def examples(page):

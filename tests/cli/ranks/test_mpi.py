@@ -41,6 +41,8 @@ class Mpi(TestCase):
                     self.assertEqual(status, 0, messages)
                     found = json.loads(output)
                     self.assertEqual(found["ranks"], ranks)
+                    self.assertEqual(len(found["hosts"] or []), ranks if ranks > 1 else 0)
+                    self.assertEqual(found["communication_ms"] is None, ranks == 1)
                     for key in ("counts", "centroids", "inertia", "iterations", "clusters"):
                         self.assertEqual(found[key], alone[key], key)
                     self.assertEqual(found["dataset"]["samples"], 1001)
@@ -57,6 +59,7 @@ class Mpi(TestCase):
         status, output, messages = run_launched(mpirun_command(5, fit_command(array, "-k", 2, "--labels", self.folder / "l.npy")))
         self.assertEqual(status, 0, messages)
         self.assertIn("ranks       5", output)
+        self.assertRegex(output, r"communication  [0-9.]+ % of the fit, at most [0-9.]+ ms on a rank; compute imbalance [0-9.]+\n")
         run("fit", array, "-k", 2, "--labels", self.folder / "alone.npy")
         self.assertEqual((self.folder / "l.npy").read_bytes(), (self.folder / "alone.npy").read_bytes())
 

@@ -100,6 +100,9 @@ Record example() {
   conditions.gpu.emplace().name = "a GPU";
   conditions.gpu->before = {1980, 3201, 42, 123.5, std::vector<std::string>{"sw_power_cap"}};
   conditions.gpu->discarded = 2;
+  record.ranks = 2;
+  record.launcher = "srun -n {ranks}";
+  record.rank_times = apps::RankTimes{{"node1", "node2"}, 3.5, 2.5, 0.25, 1.125};
   record.time = "2026-01-31T12:00:01Z";
   return record;
 }
@@ -134,6 +137,9 @@ bool is_new(const std::string& path) {
                           "silhouette_samples",
                           "counters",
                           "energy_j",
+                          "ranks",
+                          "launcher",
+                          "hosts",
                           "cold_l2"}) {
     if (path == key) return true;
   }
