@@ -60,6 +60,13 @@ ordered_json speedup_json(const SummaryRow& row) {
           {"high", rounded(speedup.high)}};
 }
 
+// The label of the variant without its number of ranks.
+std::string family_of(const Record& record) {
+  const std::string& label = record.backend.label;
+  const std::string ranks = fmt::format(" ranks={}", record.ranks);
+  return label.ends_with(ranks) ? label.substr(0, label.size() - ranks.size()) : label;
+}
+
 ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
                       const Summary& summary, const std::vector<VaryingAxis>& varying) {
   const Record& first = records.front();
@@ -82,6 +89,10 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
                        {"problem", text_or_null(row.problem)},
                        {"comparison", text_or_null(speedup_text(row))},
                        {"published", published_json(row)}};
+  if (first.ranks > 0) {
+    json["ranks"] = first.ranks;
+    json["family"] = family_of(first);
+  }
   if (row.ok == 0) return json;
   json["time"] = {{"value", rounded(row.time_ms.median)},
                   {"low", rounded(row.time_ms.low)},

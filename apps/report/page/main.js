@@ -3,6 +3,7 @@ showWords();
 addTable();
 addSpeedup();
 addTime();
+addScaling();
 addPhases();
 addRates();
 addQuality();

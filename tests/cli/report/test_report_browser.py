@@ -288,6 +288,51 @@ class ReportBrowser(TestCase):
         self.assertEqual(nameless, [])
         self.assert_quiet(browser)
 
+    def test_scaling_is_drawn_over_ranks(self):
+        """Records of two numbers of threads become those of two numbers of ranks."""
+        config = self.write("ranks.yaml", """
+dataset: {blobs: {features: 2, centers: 6, seed: 3}}
+backends: [openmp: {threads: [1, 2]}]
+repeats: 2
+sweep: {dataset.blobs.samples: [500, 1000]}
+""")
+        output = self.folder / "ranks"
+        run("run", config, "--output", output)
+        lines = (output / "records.jsonl").read_text().splitlines()
+        with open(output / "records.jsonl", "w") as file:
+            for record in map(json.loads, lines):
+                ranks = record["backend"]["parameters"]["threads"]
+                record["ranks"] = ranks
+                record["backend"]["label"] = f"openmp ranks={ranks}"
+                times = {500: {1: 8, 2: 4}, 1000: {1: 16, 2: 10}}
+                record["fit_ms"] = times[record["dataset"]["samples"]][ranks]
+                file.write(json.dumps(record, separators=(",", ":")) + "\n")
+        run("report", output, "-o", self.page)
+        self.assertIn("openmp ranks=2", run("report", output).stdout)
+        self.assertIn(",ranks,", run("report", output, "--format", "csv").stdout.splitlines()[0])
+        browser = self.open()
+        select = "(() => {{ const f = document.querySelector('#{} select'); f.value = '{}'; f.dispatchEvent(new Event('change')); }})()"
+        marks = "document.querySelectorAll('#{} svg .explained').length"
+        label = "[...document.querySelectorAll('#{} svg .axis-label')].map(t => t.textContent).includes('{}')"
+        # Two panels with a mark for each number of ranks, and as many for the ideal speedup; one weak series.
+        for figure, what, count in (("strong-scaling", "time", 4), ("strong-scaling", "speedup", 8),
+                                    ("strong-scaling", "efficiency", 4), ("weak-scaling", "time", 2),
+                                    ("weak-scaling", "speedup", 4), ("weak-scaling", "efficiency", 2)):
+            with self.subTest(f"{figure}, {what}"):
+                browser.run(select.format(figure, what))
+                self.assertEqual(browser.run(marks.format(figure)), count)
+                self.assertTrue(browser.run(label.format(figure, "ranks")))
+        # 500 samples on 1 rank take 8 ms, 1000 samples on 2 ranks 10 ms.
+        titles = browser.run("[...document.querySelectorAll('#weak-scaling svg .panel-title')].map(t => t.textContent)")
+        self.assertEqual(titles, ["500 samples a rank"])
+        tips = "[...document.querySelectorAll('#{} svg .explained')].map(mark => mark.explanation().at(-1))"
+        self.assertEqual(browser.run(tips.format("weak-scaling")), ["scaled speedup 1.00 over 1 rank, efficiency 100.0 %",
+                                                                    "scaled speedup 1.60 over 1 rank, efficiency 80.0 %"])
+        self.assertIn("speedup 2.00 over 1 rank, efficiency 100.0 %", browser.run(tips.format("strong-scaling")))
+        self.assertIn("speedup 1.60 over 1 rank, efficiency 80.0 %", browser.run(tips.format("strong-scaling")))
+        self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"))
+        self.assert_quiet(browser)
+
 
 if __name__ == "__main__":
     unittest.main()
