@@ -113,15 +113,16 @@ class RankTrials(TestCase):
                     self.assertEqual(record[key], expected[key], key)
 
     def test_launchers_that_fail_are_failures_of_their_trials(self):
-        for text, reason in (("exit 3", " {ranks}' ended with exit(3)"), ("exit 0", " {ranks}' ended without a result of the ranks"),
-                             ("echo no such node; exit 1", " {ranks}' ended with exit(1); last words: no such node"),
+        ended = "the launcher '.*/launcher.sh {ranks}' ended "
+        for text, reason in (("exit 3", ended + r"with exit\(3\)$"), ("exit 0", ended + "without a result of the ranks$"),
+                             ("echo no such node; exit 1", ended + r"with exit\(1\); last words: no such node$"),
                              ('shift; exec "$@"', "1 of 2 processes joined; the launcher must start as many as {ranks} says")):
             with self.subTest(text):
                 self.output = f"out{abs(hash(text))}"
                 launcher = self.script(text)
                 records = self.run_ranks(CONFIG, 2, "--set", "backends=[sequential]", status=1, launcher=launcher)
                 self.assertEqual({record["status"] for record in records}, {"failed"})
-                self.assertIn(reason, records[0]["reason"])
+                self.assertRegex(records[0]["reason"], "^" + reason)
                 self.assertEqual(self.left_files(), ["records.jsonl", "summary.csv"])
 
     def test_a_missing_launcher_skips_all(self):
@@ -192,7 +193,7 @@ class RankTrials(TestCase):
         record, = self.finish(process, tree)
         self.assertEqual(process.returncode, 1)
         self.assertEqual(record["status"], "failed")
-        self.assertRegex(record["reason"], "rank 1|signal 9|exit\\(137\\)")
+        self.assertRegex(record["reason"], "rank 1|signal 9")
         self.assertNotIn("\n", record["reason"])
         self.assertNotIn("-----", record["reason"])
 
