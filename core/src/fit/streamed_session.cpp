@@ -190,13 +190,6 @@ void StreamedSession::keep_failure(const std::function<void()>& body) {
   } catch (const InputError&) {
     failure_ = std::current_exception();
     throw;
-  } catch (const Error&) {  // the backend's, or a cancellation
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (...) {  // of a source of another program
-    failure_ = std::current_exception();
-    throw;
   }
 }
 
