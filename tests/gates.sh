@@ -14,8 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 source tests/parts.sh
 
-# Release 0.4.0: the base for changed files if a clone has no tags. Set it with every release.
-readonly last_release=72f41cf2
+# Release 0.5.0: the base for changed files if a clone has no tags. Set it with every release.
+readonly last_release=1ad695da
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(format tidy clang tsan aarch64)
