@@ -44,7 +44,7 @@ def parse_ranks(text):
     except ValueError:
         ranks = [0]
     if min(ranks) < 1:
-        raise argparse.ArgumentTypeError(f"the ranks '{text}' are not a list of whole numbers >= 1")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of integers >= 1, separated by commas")
     return ranks
 
 
@@ -101,7 +101,8 @@ def print_measurements(options):
         return
     above = 0
     for limit, machine in zip(RANGES, links, strict=True):
-        print(f"links, fitted to the all-reduces of 2 ranks with {above + 1} to {limit} values: latency "
+        sizes = f"{above + 1} to {limit} values" if limit < RANGES[-1] else f"more than {above} values"
+        print(f"links, fitted to the all-reduces of 2 ranks with {sizes}: latency "
               f"{1e6 * machine.local_latency:.1f} us, bandwidth {machine.local_bandwidth / 1e9:.2f} GB/s")
         above = limit
     predictions = predict(found, links)
@@ -133,7 +134,7 @@ def main():
     measurement.add_argument("--mpirun", default="mpirun", help="the launcher and its options; default: %(default)s")
     measurement.add_argument("--threads", type=int, help="per rank; default: the processors divided by the ranks")
     measurement.add_argument("--iterations", type=int, default=11, help="per fit; default: %(default)s")
-    measurement.add_argument("--rounds", type=int, default=9, help="fits per number of ranks; default: %(default)s")
+    measurement.add_argument("--rounds", type=int, default=9, help="per shape and number of ranks; default: %(default)s")
     measurement.add_argument("--json", type=pathlib.Path, help="writes the measurements to a file")
     options = parser.parse_args()
     try:

@@ -28,7 +28,8 @@ struct PrincipalAxes {
 /// "Matrix Computations", section 8.5); with more, they come from power iteration with deflation
 /// (section 8.2), accurate enough for a plot. The largest entry of each axis is positive (the first
 /// of those that are equal up to rounding), so the signs are the same on every machine. An axis
-/// without variance is all zeros. Throws Cancelled once `stop` returns true.
+/// without variance is all zeros. With more, `stop` is polled in every round, and Cancelled is
+/// thrown once it returns true.
 PrincipalAxes principal_axes(const std::vector<double>& rows, std::size_t features,
                              const StopFunction& stop = {});
 

@@ -157,6 +157,7 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
     throw InputError(fmt::format("no case matches '{}'", arguments.options.glob));
   }
   for (const std::string& glob : arguments.cases) {
+    // A backend without a supported data type has only the case data-types, whatever the pattern.
     const auto is_match = [&](const conformance::PlannedCase& planned) {
       return conformance::matches(glob, planned) || planned.case_name == "data-types";
     };

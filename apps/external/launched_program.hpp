@@ -32,8 +32,8 @@ class LaunchedProgram {
   LaunchedProgram(const LaunchedProgram&) = delete;
   LaunchedProgram& operator=(const LaunchedProgram&) = delete;
 
-  /// Waits until the program has ended, the deadline has passed, or `stop`, which is polled ten
-  /// times a second and may be empty, returns true.
+  /// Waits until the program has ended, the deadline has passed, or `stop`, which is polled at
+  /// least every 20 ms and may be empty, returns true.
   Event wait(std::optional<Clock::time_point> deadline, const std::function<bool()>& stop);
   /// Asks the program to end (SIGTERM), and kills it and its descendants if it has not ended within
   /// kGrace.

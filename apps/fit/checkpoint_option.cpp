@@ -57,8 +57,8 @@ bool is_limited(const FitOptions& options, const Fit& fit) {
 void CheckpointOption::add_to(CLI::App& command) {
   auto* const checkpoint =
       command.add_option("--checkpoint", folder,
-                         "Write the state of the fit into this folder from time to time; it is "
-                         "removed when the fit has finished");
+                         "Write checkpoints of the fit into this folder; the checkpoint is removed "
+                         "when the fit has finished");
   command
       .add_option("--checkpoint-every", every,
                   "Time between two checkpoints, such as 60s, or number of iterations, such as 10")
@@ -66,9 +66,10 @@ void CheckpointOption::add_to(CLI::App& command) {
       ->needs(checkpoint)
       ->capture_default_str();
   command
-      .add_flag("--resume", resume,
-                "Continue the fit whose checkpoint is in that folder; the result is that of an "
-                "uninterrupted fit")
+      .add_flag(
+          "--resume", resume,
+          "Continue from the checkpoint in the --checkpoint folder; if there is none, begin a "
+          "new fit")
       ->needs(checkpoint);
 }
 

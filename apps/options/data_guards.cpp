@@ -153,7 +153,7 @@ bool has_equal_steps(const InspectedRows& rows, std::int64_t row, std::int64_t f
 // True if the first row looks like a header of numbers: it has equal steps, or, with one or two
 // features, is a year or two that differ by one. No other row may have equal steps or consist of
 // years.
-bool begins_with_numbers_of_columns(const InspectedRows& rows, std::int64_t features) {
+bool has_numeric_header(const InspectedRows& rows, std::int64_t features) {
   constexpr std::int64_t kMinRows = 3;
   if (rows.rows() < kMinRows) return false;
   const auto has_years = [&](std::int64_t row) {
@@ -257,7 +257,7 @@ class Guards {
     }
     const InspectedRows rows(dataset_);
     const std::int64_t d = dataset_.features();
-    if (!begins_with_numbers_of_columns(rows, d)) return;
+    if (!has_numeric_header(rows, d)) return;
     warnings_.push_back(fmt::format(
         "{}: the first row, {}{}{}, looks like a header, but is taken as a sample; {} takes it as "
         "names, {} says that it is a sample",
@@ -391,8 +391,9 @@ class Guards {
     for (std::size_t j = 0; j + 1 < features_.size(); ++j) {
       if (flagged_[j] || !may_be_classes(features_[j]) || !names_classes(names()[j])) continue;
       const auto feature = static_cast<std::int64_t>(j);
-      flag_classes(feature, fmt::format("{} seems to hold classes, integers from {} to {}",
-                                        name(feature), features_[j].minimum, features_[j].maximum));
+      flag_classes(feature,
+                   fmt::format("{} seems to hold classes: its values are integers from {} to {}",
+                               name(feature), features_[j].minimum, features_[j].maximum));
     }
   }
 

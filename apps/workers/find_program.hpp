@@ -1,4 +1,4 @@
-// Finds a program as a shell does.
+// Finds a program in PATH; relative folders in PATH are ignored.
 #pragma once
 
 #include <filesystem>

@@ -93,7 +93,8 @@ def _halving(members, index, whole, gathered_bytes):
 
 
 def binomial(ranks, rank, values, machine):
-    """Reduce to rank 0 and broadcast, by binomial trees: Open MPI's MPI_Iallreduce, in place."""
+    """Reduce to rank 0, then broadcast, both by binomial trees: Open MPI 4.1's MPI_Iallreduce for small messages, for
+    fewer than 4 ranks, and in place."""
     members = range(ranks)
     yield from _reduce_to_first(members, rank, (0, values))
     yield from _broadcast_from_first(members, rank, (0, values))

@@ -111,8 +111,9 @@ std::vector<Variant> with_ranks(const std::vector<Variant>& variants,
                                 const std::vector<std::int64_t>& ranks) {
   if (ranks.empty()) return variants;
   if (variants.size() * ranks.size() > kMaxVariants) {
-    throw InputError(fmt::format("{} variants of backends on {} numbers of ranks are more than {}",
-                                 variants.size(), ranks.size(), kMaxVariants));
+    throw InputError(
+        fmt::format("{} variants x {} numbers of ranks exceed the limit of {} variants",
+                    variants.size(), ranks.size(), kMaxVariants));
   }
   std::vector<Variant> product;
   for (const Variant& variant : variants) {

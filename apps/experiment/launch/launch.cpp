@@ -22,7 +22,8 @@ std::vector<std::string> words_of(const std::string& text) {
 
 std::vector<std::int64_t> read_ranks(const ConfigNode& node) {
   if (!node.is_sequence()) return {read_integer(node, "ranks", 1, kMaxRanks)};
-  if (node.children.empty()) node.fail("'ranks' is an empty list; it has numbers of processes");
+  if (node.children.empty())
+    node.fail("'ranks' is an empty list; it must hold at least one number of processes");
   std::vector<std::int64_t> ranks;
   for (const ConfigNode& child : node.children) {
     ranks.push_back(read_integer(child, "ranks", 1, kMaxRanks));

@@ -57,8 +57,10 @@ std::int64_t starts_bytes(const DatasetFacts& dataset, const FitOptions& options
 std::string launch_problem(const Launch& launch, const std::vector<fs::path>& plugin_folders) {
   if (launch.ranks.empty()) return {};
   if (find_launcher(launch).empty()) {
-    return fmt::format("the launcher '{}' cannot be found in PATH; 'launcher' names another one",
-                       launcher_words(launch, 1).front());
+    return fmt::format(
+        "the launcher '{}' is not an executable program, or not in PATH; set 'launcher' "
+        "to another one",
+        launcher_words(launch, 1).front());
   }
   std::vector<RefusedPlugin> refused;
   if (!find_communicators(plugin_folders, &refused).empty()) return {};

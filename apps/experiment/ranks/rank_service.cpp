@@ -23,6 +23,7 @@
 #include "supervision/guest_scope.hpp"
 #include "supervision/interrupt.hpp"
 #include "supervision/supervision.hpp"
+#include "text/names.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -52,9 +53,10 @@ Matrix read_part(const RankJob& job, const Ranks& ranks) {
   if (source->samples() != job.samples || source->features() != job.features ||
       source->dtype() != job.dtype) {
     throw InputError(fmt::format(
-        "{} has {} samples of {} features on this rank, but {} of {} in 'lloyd run'; all must see "
-        "the same file",
-        source->name(), source->samples(), source->features(), job.samples, job.features));
+        "{} has {} samples of {} {} features on this rank, but {} of {} {} in 'lloyd "
+        "run'; all ranks must see the same file",
+        source->name(), source->samples(), source->features(), apps::to_string(source->dtype()),
+        job.samples, job.features, apps::to_string(job.dtype)));
   }
   return apps::read_rows(*source, apps::rows_of_rank(job.samples, ranks.rank(), ranks.size()),
                          ranks);

@@ -166,7 +166,8 @@ void RankTrials::launch(const fs::path& folder, std::int64_t ranks, const Observ
   const fs::path launcher = find_launcher(plan_.launch);
   std::vector<std::string> words = launcher_words(plan_.launch, ranks);
   if (launcher.empty()) {
-    throw Error(fmt::format("the launcher '{}' cannot be found in PATH", words.front()));
+    throw Error(fmt::format("the launcher '{}' is not an executable program, or not in PATH",
+                            words.front()));
   }
   words.erase(words.begin());
   words.insert(words.end(), {apps::program_file().string(), "serve-rank", folder.string()});

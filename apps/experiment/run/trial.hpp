@@ -85,7 +85,8 @@ class SharedStartRunner : public TrialRunner {
 
   /// Called before the data set of a setting is made: starts what a trial would wait for.
   virtual void prepare(std::size_t /*setting*/) {}
-  /// Called before a trial on ranks: ends what prepare() started, so that it does not disturb.
+  /// Called before a trial on ranks: waits until the work that prepare() started is done, so that
+  /// it does not disturb the measurement.
   virtual void await_prepared() {}
   /// Returns the data set, valid until the next call.
   virtual const Dataset& dataset(const DatasetSetting& setting) = 0;

@@ -78,7 +78,7 @@ struct Fit : Model {
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
 /// data sets and parameters that the backend does not support.
-/// A session serves one thread at a time; threads may use sessions of their own at the same time.
+/// Use a session from one thread at a time; different threads may use different sessions.
 ///
 /// On a part of a data set, see Dataset::part(), the constructor, fit_from(), label() and check()
 /// are collective, as is fit() below: every rank calls them with the same centroids and options.

@@ -219,11 +219,10 @@ CheckpointContent CheckpointFolder::load() {
   }
   if (!document.is_object() ||
       document.value("format", CheckpointJson()) != CheckpointJson(kCheckpointFormat)) {
-    refuse(fmt::format("is not a checkpoint: its 'format' is not '{}'", kCheckpointFormat));
+    refuse(fmt::format("it is not a checkpoint: 'format' is not '{}'", kCheckpointFormat));
   }
   if (document.value("version", CheckpointJson()) != CheckpointJson(kCheckpointVersion)) {
-    refuse(fmt::format("is not a checkpoint of version {}, which this program reads",
-                       kCheckpointVersion));
+    refuse(fmt::format("its version is not {}, which this program reads", kCheckpointVersion));
   }
   const auto problem = document.find("fit");
   if (problem == document.end() || !problem->is_object()) {

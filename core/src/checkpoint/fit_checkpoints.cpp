@@ -114,13 +114,13 @@ std::optional<CheckpointContent> FitCheckpoints::load() {
     const FitState& state = content->state;
     if (state.iterations >= options_.max_iterations) {
       throw InputError(fmt::format(
-          "the checkpoint in {} is of iteration {}, but the fit may have at most {} iterations",
+          "the checkpoint in {} has reached iteration {}, but the fit may have only {} iterations",
           checkpoints_.folder.string(), state.iterations + 1, options_.max_iterations));
     }
     if (state.restart >= options_.restarts) {
-      throw InputError(fmt::format("the checkpoint in {} is of restart {} of {}",
-                                   checkpoints_.folder.string(), state.restart + 1,
-                                   options_.restarts));
+      throw InputError(
+          fmt::format("the checkpoint in {} is in restart {}, but the fit has only {} restarts",
+                      checkpoints_.folder.string(), state.restart + 1, options_.restarts));
     }
   });
   std::int32_t found = content ? 1 : 0;
@@ -203,7 +203,7 @@ void FitCheckpoints::save() {
   } catch (const std::exception& error) {
     if (!std::exchange(warned_, true) && checkpoints_.on_warning) {
       checkpoints_.on_warning(fmt::format(
-          "a checkpoint cannot be written, and the fit goes on without: {}", error.what()));
+          "a checkpoint cannot be written; the fit continues without it: {}", error.what()));
     }
   }
 }

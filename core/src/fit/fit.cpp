@@ -163,9 +163,10 @@ Fit fit_with_checkpoints(BackendSession& session, const FitState& state,
     return fit;
   } catch (const BackendError& error) {
     if (error.code() != StatusCode::empty_cluster || state.iterations == 0) throw;
-    throw BackendError(error.code(),
-                       fmt::format("{} (counted from iteration {}, from which the fit was resumed)",
-                                   error.what(), state.iterations));
+    throw BackendError(
+        error.code(),
+        fmt::format("{} (iterations are counted from the checkpoint, which is after iteration {})",
+                    error.what(), state.iterations));
   }
 }
 

@@ -32,7 +32,8 @@ void check_values(const Model& model, const char* action) {
     fail("its centroids are not all finite");
   }
   if (!model.feature_names.empty() && std::ssize(model.feature_names) != model.features) {
-    fail(fmt::format("it has {} names of {} features", model.feature_names.size(), model.features));
+    fail(fmt::format("it has {} feature names, but {} features", model.feature_names.size(),
+                     model.features));
   }
   if (!model.standardization) return;
   const auto& [mean, deviation] = *model.standardization;

@@ -53,7 +53,7 @@ GUARDS = [
     ("a header of one year", table("2019", X), "the first row, 2019, looks like a header",
      "--header takes it as names, --no-header says that it is a sample", ["--header"]),
     ("classes in the first column", table("Class,x,y", [i % 3 for i in UNORDERED], X, Y),
-     "'Class' seems to hold classes, integers from 0 to 2",
+     "'Class' seems to hold classes: its values are integers from 0 to 2",
      "--label-column Class compares the clusters with them, and --drop-columns Class leaves it out",
      ["--label-column", "Class"]),
     ("different scales", table("x,y", X, [4096 * y for y in Y]), "the standard deviation of 'x' is 8.3",

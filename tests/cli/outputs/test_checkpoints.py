@@ -167,7 +167,7 @@ class Checkpoints(TestCase):
                                       ({"--tolerance": 0.5}, self.data, "'tolerance' is 0.0001 there and 0.5 here"),
                                       ({"--empty-clusters": "keep"}, self.data, "'empty_clusters' is \"relocate\" there and \"keep\" here"),
                                       ({"--restarts": 2}, self.data, "'restarts' is 1 there and 2 here"),
-                                      ({"--max-iterations": 2}, self.data, "is of iteration 3, but the fit may have at most 2 iterations"),
+                                      ({"--max-iterations": 2}, self.data, "has reached iteration 3, but the fit may have only 2 iterations"),
                                       ({}, other, "it belongs to a fit of other samples: their values differ"),
                                       ({}, narrow, "'features' is 3 there and 2 here")):
             with self.subTest(message):
@@ -223,7 +223,7 @@ class Checkpoints(TestCase):
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, preexec_fn=limit, restore_signals=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["iterations"], 6)
-        self.assertEqual(done.stderr.count("lloyd: warning: a checkpoint cannot be written, and the fit goes on without: "), 1)
+        self.assertEqual(done.stderr.count("lloyd: warning: a checkpoint cannot be written; the fit continues without it: "), 1)
         self.assertEqual(self.state(), before)
         self.limited("parts", 6, "-k", 300, "--resume")
         self.fit("whole", "-k", 300, "--max-iterations", 6)

@@ -324,7 +324,7 @@ sweep: {dataset.blobs.samples: [500, 1000]}
                 self.assertTrue(browser.run(label.format(figure, "ranks")))
         # 500 samples on 1 rank take 8 ms, 1000 samples on 2 ranks 10 ms.
         titles = browser.run("[...document.querySelectorAll('#weak-scaling svg .panel-title')].map(t => t.textContent)")
-        self.assertEqual(titles, ["500 samples a rank"])
+        self.assertEqual(titles, ["500 samples per rank"])
         tips = "[...document.querySelectorAll('#{} svg .explained')].map(mark => mark.explanation().at(-1))"
         self.assertEqual(browser.run(tips.format("weak-scaling")), ["scaled speedup 1.00 over 1 rank, efficiency 100.0 %",
                                                                     "scaled speedup 1.60 over 1 rank, efficiency 80.0 %"])

@@ -7,7 +7,7 @@ function rankGroups(rows, key) {
     .filter((group) => group[0].ranks < group[group.length - 1].ranks);
 }
 
-// One problem on more and more ranks.
+// One problem on an increasing number of ranks.
 function strongGroups(rows) {
   return rankGroups(rows, (row) => JSON.stringify([row.setting, row.family]));
 }
@@ -47,7 +47,7 @@ function idealSeries(groups) {
 }
 
 function weakTitle(row) {
-  return [`${format.count(row.samples / row.ranks)} samples a rank`,
+  return [`${format.count(row.samples / row.ranks)} samples per rank`,
     ...['features', 'clusters'].filter((size) => varyingSizes().includes(size))
       .map((size) => `${format.count(row[size])} ${size}`),
     ...otherAxes().map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)].join(', ');
@@ -74,10 +74,10 @@ function addScalingFigure(figure) {
 function addScaling() {
   addScalingFigure({id: 'strong-scaling', title: 'Strong scaling', weak: false,
     groups: strongGroups, panel: (row) => row.place,
-    note: 'One problem on more and more ranks. The speedup is relative to the fewest ranks; the efficiency is ' +
+    note: 'One problem on an increasing number of ranks. The speedup is relative to the fewest ranks; the efficiency is ' +
       'the speedup divided by the factor by which the ranks grew.'});
   addScalingFigure({id: 'weak-scaling', title: 'Weak scaling', weak: true,
     groups: weakGroups, panel: weakTitle,
-    note: 'Problems with as many samples for each rank: their time is ideally the same on all numbers of ranks, ' +
-      'which is an efficiency of 1. The scaled speedup is the efficiency times the factor by which the ranks grew.'});
+    note: 'Problems with the same number of samples per rank. Ideally the time does not depend on the number of ranks ' +
+      '(efficiency 1). The scaled speedup is the efficiency times the factor by which the ranks grew.'});
 }

@@ -10,7 +10,7 @@
 
 namespace lloyd {
 
-/// Where a resumed fit goes on.
+/// The point at which a fit is resumed.
 struct ResumePoint {
   std::int64_t restart = 0;     ///< index of the restart, from 0
   std::int64_t iterations = 0;  ///< finished iterations of this restart
@@ -18,7 +18,8 @@ struct ResumePoint {
 
 /// The checkpoints of a fit. The file checkpoint.json in the folder describes the fit and its
 /// state, and names the .npy files with the centroids. It is replaced atomically after all that it
-/// names has reached the disk, so the folder always holds one complete checkpoint.
+/// names has reached the disk, so once the first checkpoint is written, the folder holds a
+/// complete one at any time.
 ///
 /// A checkpoint has the centroids before the last finished iteration: only a fit that repeats this
 /// iteration knows which labels the next one changes. The resumed fit has the centroids, labels,
@@ -38,10 +39,10 @@ struct CheckpointOptions {
   /// Further conditions that the resumed fit must share, by name, for example how the samples were
   /// prepared.
   std::map<std::string, std::string> conditions{};
-  /// Receives one sentence when a checkpoint cannot be written, once in a fit. The fit continues,
-  /// and later checkpoints are tried. Must not throw.
+  /// Called at most once per fit, when a checkpoint cannot be written, with one sentence. The fit
+  /// continues, and later checkpoints are tried. Must not throw.
   std::function<void(const std::string& text)> on_warning{};
-  /// Called before a resumed fit goes on, on the calling thread of each rank.
+  /// Called before a resumed fit continues, on the calling thread of each rank.
   std::function<void(const ResumePoint& point)> on_resume{};
 };
 

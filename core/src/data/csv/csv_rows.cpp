@@ -124,8 +124,8 @@ bool CsvRows::find_sample() {
   for (std::int64_t line = first_line; line < cursor_.line(); ++line) {
     if (!drop_missing_) {
       cursor_.fail_for_option_at(line, 0,
-                                 "the line is blank; a number is needed, or the line must be "
-                                 "removed; the drop_missing option leaves such rows out");
+                                 "the line is blank; write a number or remove the line; the "
+                                 "drop_missing option leaves such rows out");
     }
     missing_counts_.resize(1);
     ++missing_counts_[0];
@@ -207,8 +207,8 @@ void CsvRows::note_zeros(CsvCursor row, const T* values) {
   }
 }
 
-// True for the first rows, one after the other.
-bool CsvRows::inspects_rounding() {
+// Counts a complete row; true while it is among the first rows whose rounding is measured.
+bool CsvRows::count_inspected_row() {
   constexpr std::int64_t kMaxRows = 1000;
   constexpr std::int64_t kMaxValues = std::int64_t{1} << 17;
   const std::int64_t count = std::ssize(columns_.roles);
@@ -308,7 +308,7 @@ bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
   }
   if (!cursor_.at_row_end()) fail_length(start, count);
   if (cursor_.take_rounded_to_zero() && complete) note_zeros(start, row);
-  if (complete && inspects_rounding()) {
+  if (complete && count_inspected_row()) {
     if constexpr (std::is_same_v<T, float>) measure_rounding(start, row);
     keep_integers(start, row);
   }

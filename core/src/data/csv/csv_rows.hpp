@@ -52,7 +52,7 @@ class CsvRows {
   template <class T>
   bool read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
   bool skip_missing_value(std::int64_t column);
-  bool inspects_rounding();
+  bool count_inspected_row();
   void measure_rounding(CsvCursor row, const float* values);
   template <class T>
   void keep_integers(CsvCursor row, const T* values);

@@ -252,7 +252,7 @@ TEST_F(Checkpoints, OfAnotherFitAreRefused) {
   options_.fit.restarts = 1;
   options_.fit.max_iterations = 3;
   EXPECT_EQ(refusal(), "the checkpoint in " + folder_.path().string() +
-                           " is of iteration 4, but the fit may have at most 3 iterations");
+                           " has reached iteration 4, but the fit may have only 3 iterations");
   options_.fit.max_iterations = 300;
   std::mt19937 random(4);
   options_.backend.name = "openmp";
@@ -299,9 +299,9 @@ TEST_F(Checkpoints, DamageIsRefused) {
   EXPECT_EQ(refusal_of("\"restart\": 0", "\"restart\": 1"),
             "the checkpoint is damaged: 'best' is null, not an object");
   EXPECT_EQ(refusal_of("lloyd-checkpoint", "lloyd-model"),
-            "is not a checkpoint: its 'format' is not 'lloyd-checkpoint'");
+            "it is not a checkpoint: 'format' is not 'lloyd-checkpoint'");
   EXPECT_EQ(refusal_of("\"version\": 1", "\"version\": 2"),
-            "is not a checkpoint of version 1, which this program reads");
+            "its version is not 1, which this program reads");
   EXPECT_EQ(refusal_of("checkpoint-centroids-", "../centroids-").substr(0, 49),
             "the checkpoint is damaged: 'centroids.file' is '.");
   EXPECT_EQ(refusal_of("\"fit\": {", "\"fat\": {"),
@@ -321,7 +321,7 @@ TEST_F(Checkpoints, AFullDiskIsReportedOnceAndKeepsTheFormerOne) {
     EXPECT_TRUE(run_to(8).cancelled);
   }
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("a checkpoint cannot be written, and the fit goes on without: "),
+  EXPECT_NE(warnings[0].find("a checkpoint cannot be written; the fit continues without it: "),
             std::string::npos);
   EXPECT_EQ(TemporaryFolder::read(folder_.path() / "checkpoint.json"), former);
   seen_.clear();
@@ -368,8 +368,9 @@ TEST_F(Checkpoints, AnEmptyClusterIsReportedWithThePointOfResumption) {
   options_.checkpoints.resume = true;
   const std::string message = message_of<BackendError>([&] { run_to(300); });
   EXPECT_NE(message.find(prefix + std::to_string(iteration - 2)), std::string::npos) << message;
-  EXPECT_NE(message.find("(counted from iteration 2, from which the fit was resumed)"),
-            std::string::npos)
+  EXPECT_NE(
+      message.find("(iterations are counted from the checkpoint, which is after iteration 2)"),
+      std::string::npos)
       << message;
 }
 

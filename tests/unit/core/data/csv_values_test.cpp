@@ -56,8 +56,8 @@ TEST_F(CsvValues, ReportsIntegersThatNeitherTypeTellsApart) {
 // Only a table of one column can have a missing value that leaves nothing of its line.
 TEST_F(CsvValues, BlankLinesOfOneColumnAreMissingValues) {
   EXPECT_EQ(refusal("x\n1\n\n3\n"),
-            "t.csv, line 3, column 1: the line is blank; a number is needed, or the line must be "
-            "removed; the drop_missing option leaves such rows out");
+            "t.csv, line 3, column 1: the line is blank; write a number or remove the line; the "
+            "drop_missing option leaves such rows out");
   CsvOptions options;
   options.drop_missing = true;
   const Dataset dataset = read("x\n\n1\n\n \n5\n\n\n", options);
