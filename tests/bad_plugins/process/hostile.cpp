@@ -50,12 +50,12 @@ void escape() {
   hang();
 }
 
-// 30 lines of 300 processes each: every process lives for a millisecond, starts its successor, and
+// 30 lines of 5000 processes each: every process lives for a millisecond, starts its successor, and
 // keeps a named pipe open. The number is limited because they may escape; the last process of each
-// line writes to the pipe.
+// line writes to the pipe. A line lasts for seconds, so that a slow machine can end it before.
 void respawn() {
   constexpr int kLines = 30;
-  constexpr int kGenerations = 300;
+  constexpr int kGenerations = 5000;
   const int pipe = ::open(std::getenv("LLOYD_HOSTILE_PIPE"), O_WRONLY);
   if (pipe < 0) std::abort();
   for (int line = 0; line < kLines; ++line) {
