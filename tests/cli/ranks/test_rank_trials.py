@@ -128,7 +128,7 @@ class RankTrials(TestCase):
     def test_a_missing_launcher_skips_all(self):
         records = self.run_ranks(CONFIG, "[1, 2]", status=1, launcher="lloyd-no-launcher -n {ranks}")
         self.assertEqual({(record["status"], record["reason"]) for record in records}, {
-            ("skipped", "the launcher 'lloyd-no-launcher' cannot be found in PATH; 'launcher' names another one")})
+            ("skipped", "the launcher 'lloyd-no-launcher' is not an executable program, or not in PATH; set 'launcher' to another one")})
 
     def start_run(self, ranks, **launcher):
         """Starts an endless trial; returns the process of `lloyd run`."""

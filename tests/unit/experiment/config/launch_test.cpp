@@ -96,9 +96,10 @@ TEST(ExperimentLaunch, FitsAreSkippedWithoutLauncherOrPlugin) {
     EXPECT_EQ(plan.fits[0].skip, plan.fits[1].skip);
     return plan.fits[0].skip;
   };
-  EXPECT_EQ(skip("lloyd-has-no-such-launcher -n {ranks}"),
-            "the launcher 'lloyd-has-no-such-launcher' cannot be found in PATH; 'launcher' names "
-            "another one");
+  EXPECT_EQ(
+      skip("lloyd-has-no-such-launcher -n {ranks}"),
+      "the launcher 'lloyd-has-no-such-launcher' is not an executable program, or not in PATH; "
+      "set 'launcher' to another one");
   EXPECT_EQ(skip("/bin/sh {ranks}"),
             "this lloyd has no plugin for MPI (lloyd-communicator-mpi.so), which ranks need; build "
             "it where MPI is installed");
