@@ -187,7 +187,7 @@ class Checkpoints(TestCase):
         centroids = self.checkpoint / self.state()["centroids"]["file"]
         text, values = description.read_text(), centroids.read_bytes()
         for file, content, message in ((description, text[:-40], "checkpoint.json: the checkpoint is damaged: "),
-                                       (description, "{}", "checkpoint.json: is not a checkpoint"),
+                                       (description, "{}", "checkpoint.json: it is not a checkpoint"),
                                        (centroids, values[:-1], "checkpoint.json: the checkpoint is damaged: "),
                                        (centroids, values[:-1] + b"\x00", "has changed since it was written"),
                                        (centroids, None, "checkpoint.json: the checkpoint is damaged: ")):

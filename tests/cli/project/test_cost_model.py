@@ -174,7 +174,7 @@ class CostModel(TestCase):
     def test_bad_options_have_status_2_and_one_sentence(self):
         for arguments, message in ((("--shape", "1e6x2"), "the shape '1e6x2' is not SAMPLESxFEATURESxCLUSTERS"),
                                    (("--shape", "1x0x2"), "the shape '1x0x2' has a number below 1"),
-                                   (("--ranks", "2,0"), "the ranks '2,0' are not a list of whole numbers >= 1"),
+                                   (("--ranks", "2,0"), "'2,0' is not a list of integers >= 1, separated by commas"),
                                    (("--algorithms", "star"), "unknown algorithm 'star'; there are binomial,")):
             with self.subTest(message):
                 self.assertIn(message, self.scaling("predict", *arguments, status=2).stderr)
