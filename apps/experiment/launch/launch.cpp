@@ -35,7 +35,7 @@ std::vector<std::int64_t> read_ranks(const ConfigNode& node) {
 }
 
 std::string read_launcher(const ConfigNode& node) {
-  const std::string text = read_text(node, "launcher");
+  std::string text = read_text(node, "launcher");
   const std::vector<std::string> words = words_of(text);
   // The program itself is found before the number is known.
   const auto has_ranks = [](const std::string& word) {

@@ -200,11 +200,11 @@ TEST(KMeans, DoesNotFlushSubnormalsIfTheCallerDoes) {
 TEST(KMeans, AModelWithValuesOfNoFitIsRefused) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.write("model.json", "the former model");
-  const Model good = kmeans(kPoints.data(), 4, 2, 2, kSequential);
+  const Fit good = kmeans(kPoints.data(), 4, 2, 2, kSequential);
   const auto refusal = [&](const std::function<void(Model&)>& change) {
-    Model model = good;
+    Fit model = good;
     change(model);
-    const std::string message = message_of<InputError>([&] { model.save(file); });
+    std::string message = message_of<InputError>([&] { model.save(file); });
     EXPECT_THROW(model.predict(kPoints.data(), 4), InputError) << message;
     return message;
   };
@@ -218,7 +218,7 @@ TEST(KMeans, AModelWithValuesOfNoFitIsRefused) {
   EXPECT_EQ(refusal([](Model& model) { model.standardization = Standardization{}; }), map);
   EXPECT_EQ(refusal([](Model& model) { model.standardization = {{0, 0}, {0, -1}}; }), map);
   EXPECT_EQ(TemporaryFolder::read(file), "the former model");
-  Model mapped = good;
+  Fit mapped = good;
   mapped.standardization = Standardization{};
   EXPECT_EQ(message_of<InputError>([&] { mapped.centroids_in_data_units(); }),
             "a standardization with 0 means and 0 deviations cannot map 4 values");
