@@ -144,6 +144,14 @@ std::vector<std::int64_t> label_histogram(const std::vector<std::int32_t>& label
   return histogram;
 }
 
+std::vector<std::int64_t> label_histogram(const Ranks& ranks,
+                                          const std::vector<std::int32_t>& labels,
+                                          std::int64_t clusters) {
+  std::vector<std::int64_t> histogram = label_histogram(labels, clusters);
+  ranks.sum(histogram);
+  return histogram;
+}
+
 void check_result(const std::string& backend, const FitSpec& spec,
                   const std::vector<double>& initial_centroids,
                   std::span<const FeatureStatistics> statistics,

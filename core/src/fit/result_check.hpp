@@ -7,11 +7,16 @@
 #include <vector>
 
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/ranks.hpp>
 
 namespace lloyd {
 
 /// Number of labels of each of k clusters; labels that are not in [0, k) do not count.
 std::vector<std::int64_t> label_histogram(const std::vector<std::int32_t>& labels,
+                                          std::int64_t clusters);
+/// The same, summed over the labels of all ranks; collective.
+std::vector<std::int64_t> label_histogram(const Ranks& ranks,
+                                          const std::vector<std::int32_t>& labels,
                                           std::int64_t clusters);
 
 /// In the functions below, `histogram` is label_histogram() of the labels, summed over all ranks of

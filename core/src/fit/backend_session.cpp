@@ -1,0 +1,384 @@
+// BackendSession: calls of a backend's session, with checks of what goes in and what comes out.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/fit.hpp>
+#include <lloyd/internal/plugin_struct.hpp>
+#include <lloyd/internal/ranks.hpp>
+#include <lloyd/internal/returned_fit.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
+
+#include "dataset/row_range_of.hpp"
+#include "dataset/squared_range.hpp"
+#include "distributed/distributed_session.hpp"
+#include "fit/defined_result.hpp"
+#include "fit/elapsed.hpp"
+#include "fit/fit_request.hpp"
+#include "fit/result_check.hpp"
+#include "fit/streamed_session.hpp"
+#include "session/handed_values.hpp"
+#include "session/session_notes.hpp"
+#include "session/session_pointer.hpp"
+
+namespace lloyd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Wraps an observer. Remembers whether the host cancelled the fit, since a backend must not do so
+// itself. Checks every record, and ends the fit at an impossible one. Fills in the fields that a
+// plugin of an earlier minor version lacks.
+class CheckedObserver final : public Observer {
+ public:
+  /// All arguments must outlive it.
+  CheckedObserver(Observer* observer, const FitSpec& spec, const ProblemShape& shape,
+                  std::int64_t total_samples)
+      : observer_(observer), spec_(spec), shape_(shape), total_samples_(total_samples) {}
+
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    try {
+      const IterationRecord whole = host_copy(&record);
+      fault_ = record_fault(spec_, shape_, total_samples_, whole, ++iterations_,
+                            milliseconds_since(start_));
+      const bool go_on = fault_.empty() && observer_->on_iteration(whole);
+      if (!go_on) cancelled_ = true;
+      return go_on;
+    } catch (...) {  // out of memory for the message
+      cancelled_ = true;
+      return false;
+    }
+  }
+  bool stop_requested() const noexcept override {
+    const bool stop = observer_->stop_requested();
+    if (stop) cancelled_ = true;
+    return stop;
+  }
+  void* query(const char* name) noexcept override { return observer_->query(name); }
+  bool cancelled() const { return cancelled_; }
+  /// Number of records so far.
+  std::int64_t iterations() const { return iterations_; }
+  /// The fault of the last record; empty if there is none.
+  const std::string& fault() const { return fault_; }
+
+ private:
+  Observer* observer_;
+  const FitSpec& spec_;
+  const ProblemShape& shape_;
+  std::int64_t total_samples_;
+  Clock::time_point start_ = Clock::now();
+  std::int64_t iterations_ = 0;
+  std::string fault_;
+  mutable std::atomic<bool> cancelled_{false};
+};
+
+// Opens the backend on the rows of this process; null if a rank has none.
+SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
+                            const Dataset& dataset, const ParameterSet& parameters,
+                            std::int64_t block_rows) {
+  check_available(*backend);
+  const DatasetView view = dataset.view();
+  const std::string missing = missing_capability(*backend, view.required_capabilities);
+  if (!missing.empty()) {
+    throw BackendError(StatusCode::unsupported, backend->name() + " " + missing);
+  }
+  if (view.samples == 0) return nullptr;
+  if (!dataset.in_memory()) {
+    return SessionPointer(new StreamedSession(backend, dataset, parameters, block_rows));
+  }
+  Session* session = nullptr;
+  throw_unless_ok(backend->name(), backend->backend().open(view, parameters.list(), &session));
+  if (session == nullptr) {
+    throw BackendError(StatusCode::internal, backend->name() + ": open returned no session");
+  }
+  return SessionPointer(session);
+}
+
+// Throws InputError for results whose sizes are not those of a data set.
+void check_sizes(const Dataset& dataset, std::span<const double> centroids,
+                 std::span<const std::int32_t> labels) {
+  if (centroids.empty() || std::ssize(centroids) % dataset.features() != 0) {
+    throw InputError(fmt::format("{} centroid values were given; {} has {} features",
+                                 centroids.size(), dataset.name(), dataset.features()));
+  }
+  if (std::ssize(labels) != dataset.samples()) {
+    throw InputError(fmt::format("{} labels were given, but {} has {} samples", labels.size(),
+                                 dataset.name(), dataset.samples()));
+  }
+}
+
+// Calls `body` for consecutive rows of a data set in memory, and reports the progress.
+template <class Body>
+void for_each_part(const Dataset& dataset, const ProgressFunction& progress, const Body& body) {
+  constexpr std::int64_t kMinPart = 65536;  // samples between two reports
+  const std::int64_t n = dataset.samples();
+  const std::int64_t part = progress ? std::max(kMinPart, n / 100) : n;
+  for (std::int64_t begin = 0; begin < n; begin += part) {
+    const std::int64_t end = std::min(begin + part, n);
+    body(begin, row_range_of(dataset.matrix(), begin, end));
+    if (progress) progress(end, n);
+  }
+}
+
+void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
+                     const Dataset& dataset) {
+  if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
+    throw InputError(
+        fmt::format("{} centroid values were given, but {} clusters of {} features take {}",
+                    centroids.size(), clusters, dataset.features(), clusters * dataset.features()));
+  }
+  const auto d = static_cast<std::size_t>(dataset.features());
+  for (std::size_t c = 0; c < static_cast<std::size_t>(clusters); ++c) {
+    for (std::size_t j = 0; j < d; ++j) {
+      const double value = centroids[c * d + j];
+      if (!std::isfinite(value)) {
+        throw InputError(
+            fmt::format("centroid {}, feature {} is {}; centroids must be finite", c, j, value));
+      }
+    }
+    const double farthest = farthest_square(dataset.statistics(), centroids.data() + c * d);
+    if (!(farthest < kLargestSquare)) {
+      throw InputError(fmt::format(
+          "centroid {} is so far from the data that squared distances reach {:.3g}, too near the "
+          "end of float64 (limit {:.3g})",
+          c, farthest, kLargestSquare));
+    }
+  }
+}
+
+}  // namespace
+
+BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                               const ParameterSet& parameters, std::int64_t block_rows)
+    : backend_(std::move(backend)),
+      dataset_(dataset),
+      parameters_(parameters),
+      statistics_(dataset.statistics()) {
+  const FloatEnvironment environment;
+  const Clock::time_point start = Clock::now();
+  with_core_errors([&] {
+    SessionPointer local;
+    Ranks(dataset.communicator()).together([&] {
+      local = open_session(backend_, dataset, parameters_, block_rows);
+    });
+    session_ = dataset.communicator() == nullptr ? local.release()
+                                                 : new DistributedSession(dataset, local.release());
+  });
+  open_ms_ = milliseconds_since(start);
+}
+
+BackendSession::~BackendSession() {
+  session_->release();
+}
+
+Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
+                             const FitOptions& options, Observer* observer) {
+  return with_core_errors([&] { return run_fit(initial_centroids, options, observer); });
+}
+
+Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,
+                            Observer* observer) {
+  const FloatEnvironment environment;
+  const Ranks ranks(dataset_.communicator());
+  ranks.together([&] {
+    check_fit(*backend_, dataset_, parameters_, options);
+    check_centroids(initial_centroids, options.clusters, dataset_);
+  });
+  Fit fit;
+  fit.clusters = options.clusters;
+  fit.features = dataset_.features();
+  fit.feature_names = dataset_.feature_names;
+  fit.samples = dataset_.total_samples();
+  fit.backend = backend_->name();
+  fit.seeding_method = to_string(options.seeding.method);
+  fit.seed = options.seeding.seed;
+  fit.centroids.resize(initial_centroids.size());
+  fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
+  fit.counts.resize(static_cast<std::size_t>(options.clusters));
+  FitSpec spec = make_spec(options, dataset_.mean_variance());
+  const HandedValues handed(initial_centroids);
+  spec.initial_centroids = handed.data();
+  fit.result.centroids = fit.centroids.data();
+  fit.result.labels = fit.labels.data();
+  fit.result.counts = fit.counts.data();
+
+  const ProblemShape shape = make_shape(dataset_, options.clusters);
+  CheckedObserver checked(observer, spec, shape, dataset_.total_samples());
+  const Clock::time_point start = Clock::now();
+  const Status status = session_->fit(spec, observer == nullptr ? nullptr : &checked, fit.result);
+  fit.fit_ms = milliseconds_since(start);
+  fit.result.centroids = nullptr;
+  fit.result.labels = nullptr;
+  fit.result.counts = nullptr;
+  fit.cancelled = status.code == StatusCode::cancelled;
+  // All ranks have the same status, perhaps because their communicator failed.
+  if (!ranks.alone() && !fit.cancelled) throw_unless_ok(backend_->name(), status);
+  ranks.together([&] {
+    if (!checked.fault().empty()) {
+      throw BackendError(StatusCode::internal, backend_->name() + ": " + checked.fault());
+    }
+    if (fit.cancelled && !checked.cancelled() && ranks.alone()) {
+      throw BackendError(StatusCode::internal,
+                         backend_->name() + ": it ended the fit as cancelled without a request");
+    }
+    check_source();  // first: a changed file is not the backend's fault
+  });
+  if (!fit.cancelled) throw_unless_ok(backend_->name(), status);
+  fit.notes = session_notes(*session_);  // valid until the next call of the session
+  const std::vector<std::int64_t> histogram = label_histogram(ranks, fit.labels, options.clusters);
+  ranks.together([&] {
+    handed.check(backend_->name(), "initial centroids");
+    try {
+      check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), histogram,
+                   fit);
+    } catch (const BackendError&) {
+      check_inputs();  // a changed input is the better explanation
+      throw;
+    }
+    if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
+        checked.iterations() != fit.result.iterations) {
+      throw BackendError(
+          StatusCode::internal,
+          fmt::format("{}: it reports {} of its {} iterations to an observer", backend_->name(),
+                      checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
+                      fit.result.iterations));
+    }
+  });
+  fit.inertia = fit.result.inertia;
+  return fit;
+}
+
+LabelResult BackendSession::label(const std::vector<double>& centroids, std::int64_t clusters,
+                                  std::vector<std::int32_t>& labels,
+                                  std::vector<std::int64_t>& counts,
+                                  std::vector<double>* squared_distances, Observer* observer) {
+  return with_core_errors(
+      [&] { return run_label(centroids, clusters, labels, counts, squared_distances, observer); });
+}
+
+LabelResult BackendSession::run_label(const std::vector<double>& centroids, std::int64_t clusters,
+                                      std::vector<std::int32_t>& labels,
+                                      std::vector<std::int64_t>& counts,
+                                      std::vector<double>* squared_distances, Observer* observer) {
+  const FloatEnvironment environment;
+  const Ranks ranks(dataset_.communicator());
+  ranks.together([&] {
+    check_cluster_count(clusters, dataset_.features());
+    check_centroids(centroids, clusters, dataset_);
+  });
+  labels.resize(static_cast<std::size_t>(dataset_.samples()));
+  counts.resize(static_cast<std::size_t>(clusters));
+  LabelRequest request;
+  const HandedValues handed(centroids);
+  request.centroids = handed.data();
+  request.clusters = clusters;
+  LabelResult result;
+  result.labels = labels.data();
+  result.counts = counts.data();
+  if (squared_distances != nullptr) {
+    squared_distances->resize(labels.size());
+    result.squared_distances = squared_distances->data();
+  }
+  const Clock::time_point start = Clock::now();
+  const Status status = session_->label(request, observer, result);
+  const double label_ms = milliseconds_since(start);
+  if (!ranks.alone()) throw_unless_ok(backend_->name(), status);
+  ranks.together([&] { check_source(); });
+  throw_unless_ok(backend_->name(), status);
+  const std::vector<std::int64_t> histogram = label_histogram(ranks, labels, clusters);
+  ranks.together([&] {
+    handed.check(backend_->name(), "centroids");
+    check_labelling(backend_->name(), clusters, labels, counts, histogram, squared_distances,
+                    result, label_ms);
+  });
+  result.labels = nullptr;
+  result.counts = nullptr;
+  result.squared_distances = nullptr;
+  return result;
+}
+
+// An error of reading the data set is not blamed on the backend.
+void BackendSession::rethrow_source_failure() const {
+  if (!dataset_.in_memory()) static_cast<const StreamedSession*>(session_)->rethrow_failure();
+}
+
+void BackendSession::check_source() const {
+  rethrow_source_failure();
+  dataset_.check_unchanged();
+}
+
+// A plugin can write to values that it receives as const.
+void BackendSession::check_inputs() const {
+  dataset_.check_unchanged();  // first: a changed file is not the backend's fault
+  const auto fail = [this](const char* what) {
+    throw BackendError(StatusCode::internal,
+                       fmt::format("{}: {}", backend_->name(), changed_input_text(what)));
+  };
+  const auto bytes = statistics_.size() * sizeof(FeatureStatistics);
+  if (std::memcmp(statistics_.data(), dataset_.statistics().data(), bytes) != 0) {
+    fail("statistics of the features");
+  }
+  if (dataset_.in_memory() && dataset_.compute_fingerprint() != dataset_.fingerprint()) {
+    fail("samples");
+  }
+}
+
+ResultCheck BackendSession::check(const std::vector<double>& centroids,
+                                  const std::vector<std::int32_t>& labels, double inertia,
+                                  const ProgressFunction& progress) {
+  const FloatEnvironment environment;
+  const Ranks ranks(dataset_.communicator());
+  const std::int64_t n = dataset_.samples();
+  with_core_errors([&] {
+    ranks.together([&] {
+      check_sizes(dataset_, centroids, labels);
+      check_inputs();
+    });
+  });
+  const auto for_each_block = [&](const auto& body) {
+    if (dataset_.in_memory()) return for_each_part(dataset_, progress, body);
+    static_cast<StreamedSession*>(session_)->for_each_block([&](RowRange rows, const void* data) {
+      Matrix block = dataset_.matrix();
+      block.data = data;
+      block.rows = rows.size();
+      block.stride = block.columns;
+      body(rows.begin, block);
+      if (progress) progress(rows.end, n);
+    });
+  };
+  try {
+    return with_core_errors([&] {
+      return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
+    });
+  } catch (const BackendError&) {
+    check_source();  // the file may have changed meanwhile
+    throw;
+  }
+}
+
+ResultCheck check_returned_fit(const LoadedBackend& backend, const Dataset& dataset,
+                               std::span<const double> centroids,
+                               std::span<const std::int32_t> labels, double inertia,
+                               const ProgressFunction& progress) {
+  const FloatEnvironment environment;
+  check_sizes(dataset, centroids, labels);
+  try {
+    return with_core_errors([&] {
+      return check_by_definition(backend, dataset, {centroids, labels, inertia},
+                                 [&](const auto& body) { for_each_part(dataset, progress, body); });
+    });
+  } catch (const BackendError&) {
+    dataset.check_unchanged();  // the file may have changed meanwhile
+    throw;
+  }
+}
+
+}  // namespace lloyd
