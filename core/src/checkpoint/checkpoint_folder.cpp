@@ -137,6 +137,7 @@ void CheckpointFolder::save(const FitState& state, const Fit* best) {
   NewFile output(folder_ / kCheckpointFile);
   output.write(document.dump(2) + "\n");
   output.commit();
+  flush_to_disk(folder_ / kCheckpointFile);  // commit() flushes only what replaces a file
   // The former files are not overwritten before the next save.
   centroids_ = centroids;
   best_ = best_centroids;
