@@ -1,6 +1,7 @@
 """Runs programs with mpirun, whose path is in LLOYD_MPIEXEC (empty in builds without MPI)."""
 
 import os
+import pathlib
 import subprocess
 import tempfile
 
@@ -32,3 +33,22 @@ def run_launched(command):
                           stdin=subprocess.DEVNULL)
     own = [line for line in done.stderr.splitlines() if line.startswith("lloyd: ")]
     return done.returncode, done.stdout, own
+
+
+def rank_of(pid):
+    """The rank that the launcher gave to a process: Open MPI's variable first, then MPICH's; "" if it has none."""
+    try:
+        pairs = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return ""
+    environment = dict(pair.partition("=")[::2] for pair in pairs)
+    return environment.get("OMPI_COMM_WORLD_RANK") or environment.get("PMI_RANK", "")
+
+
+def used_time(pid):
+    """The processor time of a process in seconds; 0 if it has ended."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, run_launched
+from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, rank_of, run_launched, used_time
 from program import LLOYD, TestCase, is_gone, process_tree, run
 
 def fit_command(data, *arguments):
@@ -156,25 +156,11 @@ class Mpi(TestCase):
         while True:
             self.assertLess(time.monotonic(), deadline, "the ranks do not start")
             tree = process_tree(process.pid)[1:]
-            started = [pid for pid in tree if self.rank_of(pid).isdigit()]
-            workers = [pid for pid in started if len(self.threads(pid)) > 1 and self.used_time(pid) > 0.3]
+            started = [pid for pid in tree if rank_of(pid).isdigit()]
+            workers = [pid for pid in started if len(self.threads(pid)) > 1 and used_time(pid) > 0.3]
             if len(workers) >= ranks:
-                return process, tree, {int(self.rank_of(pid)): pid for pid in workers}
+                return process, tree, {int(rank_of(pid)): pid for pid in workers}
             time.sleep(0.1)
-
-    @classmethod
-    def rank_of(cls, pid):
-        """What the launcher has set: Open MPI's first, then MPICH's."""
-        environment = cls.environment(pid)
-        return environment.get("OMPI_COMM_WORLD_RANK") or environment.get("PMI_RANK", "")
-
-    @staticmethod
-    def environment(pid):
-        try:
-            pairs = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            return {}
-        return dict(pair.partition("=")[::2] for pair in pairs)
 
     @staticmethod
     def threads(pid):
@@ -182,14 +168,6 @@ class Mpi(TestCase):
             return os.listdir(f"/proc/{pid}/task")
         except OSError:
             return []
-
-    @staticmethod
-    def used_time(pid):
-        try:
-            fields = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        except OSError:
-            return 0
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def wait_for_end(self, process, tree):
         _, errors = process.communicate(timeout=120)

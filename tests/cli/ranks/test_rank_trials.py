@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from mpi import ENVIRONMENT, MPIEXEC
+from mpi import ENVIRONMENT, MPIEXEC, rank_of, used_time
 from program import IRIS, LLOYD, TestCase, is_gone, process_tree, run
 
 CONFIG = """
@@ -168,22 +168,8 @@ class RankTrials(TestCase):
 
     def ranks_at_work(self, tree):
         """The processes by rank, once each has worked for a while."""
-        def environment(pid):
-            try:
-                pairs = pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
-            except OSError:
-                return {}
-            return dict(pair.partition("=")[::2] for pair in pairs)
-
-        def used_time(pid):
-            try:
-                fields = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-            except OSError:
-                return 0
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-        found = {environment(pid).get("OMPI_COMM_WORLD_RANK"): pid for pid in tree if used_time(pid) > 0.5}
-        found.pop(None, None)
+        found = {rank_of(pid): pid for pid in tree if used_time(pid) > 0.5}
+        found.pop("", None)
         return found if len(found) == 2 else None
 
     def test_a_rank_that_is_killed_fails_its_trial(self):

@@ -22,6 +22,7 @@
 #include "conformance/support/samples.hpp"
 #include "fit/streamed_session.hpp"
 #include "unit/support/experiment_fake_backend.hpp"
+#include "unit/support/fit_results.hpp"
 #include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
@@ -137,14 +138,7 @@ class StreamedFitsOf : public testing::TestWithParam<std::string> {
       const Dataset streamed(source_of(dataset.matrix()), rows);
       BackendSession session(backend, streamed, backend->default_parameters(), rows);
       const Fit found = fit(session, options);
-      EXPECT_EQ(found.centroids, expected.centroids);
-      EXPECT_EQ(found.labels, expected.labels);
-      EXPECT_EQ(found.counts, expected.counts);
-      EXPECT_EQ(found.result.inertia, expected.result.inertia);
-      EXPECT_EQ(found.result.iterations, expected.result.iterations);
-      EXPECT_EQ(found.result.relocations, expected.result.relocations);
-      EXPECT_EQ(found.result.stop_reason, expected.result.stop_reason);
-      EXPECT_EQ(found.result.sum_form, expected.result.sum_form);
+      expect_same_results(found, expected, streamed);
     }
   }
 };

@@ -16,6 +16,7 @@
 #include <lloyd/plugin/sdk/step_backend.hpp>
 #include <lloyd/registry.hpp>
 
+#include "unit/support/fit_results.hpp"
 #include "unit/support/rank_parts.hpp"
 #include "unit/support/run_ranks.hpp"
 #include "unit/support/temporary_folder.hpp"
@@ -71,17 +72,8 @@ PartFitProblem part_fit_problem(int number) {
 }
 
 void expect_fit_of(const Fit& found, const Fit& whole, const Dataset& part) {
-  EXPECT_EQ(found.centroids, whole.centroids);
-  EXPECT_EQ(found.counts, whole.counts);
-  EXPECT_EQ(found.inertia, whole.inertia);
+  expect_same_results(found, whole, part);
   EXPECT_EQ(found.samples, whole.samples);
-  EXPECT_EQ(found.restart, whole.restart);
-  EXPECT_EQ(found.result.iterations, whole.result.iterations);
-  EXPECT_EQ(found.result.relocations, whole.result.relocations);
-  EXPECT_EQ(found.result.stop_reason, whole.result.stop_reason);
-  EXPECT_EQ(found.result.sum_form, whole.result.sum_form);
-  const auto first = whole.labels.begin() + part.first_row();
-  EXPECT_EQ(found.labels, std::vector<std::int32_t>(first, first + part.samples()));
   EXPECT_EQ(found.check->inertia, whole.check->inertia);
   EXPECT_EQ(found.check->labels.wrong, 0);
 }

@@ -18,6 +18,7 @@
 #include <lloyd/registry.hpp>
 
 #include "unit/support/file_size_limit.hpp"
+#include "unit/support/fit_results.hpp"
 #include "unit/support/rank_parts.hpp"
 #include "unit/support/run_ranks.hpp"
 #include "unit/support/temporary_folder.hpp"
@@ -90,19 +91,6 @@ CheckpointedProblem checkpointed_problem(int number) {
   return problem;
 }
 
-void expect_checkpointed_fit(const Fit& found, const Fit& whole, const Dataset& dataset) {
-  EXPECT_EQ(found.centroids, whole.centroids);
-  EXPECT_EQ(found.counts, whole.counts);
-  EXPECT_EQ(found.inertia, whole.inertia);
-  EXPECT_EQ(found.restart, whole.restart);
-  EXPECT_EQ(found.result.iterations, whole.result.iterations);
-  EXPECT_EQ(found.result.relocations, whole.result.relocations);
-  EXPECT_EQ(found.result.stop_reason, whole.result.stop_reason);
-  EXPECT_EQ(found.result.sum_form, whole.result.sum_form);
-  const auto first = whole.labels.begin() + dataset.first_row();
-  EXPECT_EQ(found.labels, std::vector<std::int32_t>(first, first + dataset.samples()));
-}
-
 // Fits until the fit is finished, each time with another number of ranks, or in blocks.
 class InterruptedFits : public testing::TestWithParam<std::string> {
  protected:
@@ -126,7 +114,7 @@ class InterruptedFits : public testing::TestWithParam<std::string> {
         BackendSession session(backend, dataset, backend->default_parameters(), block_rows);
         CancellingObserver observer(iterations);
         const Fit found = fit(session, problem.options, &observer, {}, {}, checkpoints);
-        if (!found.cancelled) expect_checkpointed_fit(found, expected, dataset);
+        if (!found.cancelled) expect_same_results(found, expected, dataset);
         if (dataset.first_row() == 0) finished = !found.cancelled;
       };
       if (ranks == -1) {
@@ -278,7 +266,7 @@ TEST_F(Checkpoints, ACanonicalBackendContinuesTheFitOfAnother) {
   options_.backend.name = "openmp";
   const Fit resumed = run_to(300);
   EXPECT_EQ(resumed.resumed_iterations, 3);
-  expect_checkpointed_fit(resumed, whole, Dataset("points", matrix_));
+  expect_same_results(resumed, whole, Dataset("points", matrix_));
 }
 
 TEST_F(Checkpoints, DamageIsRefused) {
