@@ -13,7 +13,8 @@
 
 namespace lloyd::apps {
 
-/// Of all ranks. The compute time of a rank is its time outside of collective operations.
+/// Times of a fit, aggregated over all ranks. The compute time of a rank is its time outside of
+/// collective operations.
 struct RankTimes {
   std::vector<std::string> hosts;   ///< host name of each rank
   double max_communication_ms = 0;  ///< longest time of a rank in collective operations

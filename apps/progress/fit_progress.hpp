@@ -22,7 +22,7 @@ class FitProgress : public InterruptObserver {
   ~FitProgress();
 
   bool on_iteration(const IterationRecord& record) noexcept override;
-  /// The next iteration is that after `point`.
+  /// Tells that the fit is resumed after `point`.
   void resume(const ResumePoint& point);
   /// A StageFunction for fit(): shows seeding and checking, on a terminal only.
   void on_stage(std::string_view stage, std::int64_t done, std::int64_t total);

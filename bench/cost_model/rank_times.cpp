@@ -52,7 +52,7 @@ struct Reduction {
   Clock::time_point begin, end;
 };
 
-// The same one on all ranks, whose clocks must be the same: they run on one host.
+// The same all-reduce on all ranks. Their clocks must agree, so all ranks run on one host.
 struct JointReduction {
   double ms = 0;       // from the entry of the last rank to the return of the last
   double waiting = 0;  // of the mean rank for the entry of the last
@@ -76,9 +76,9 @@ std::vector<JointReduction> join_reductions(const Ranks& ranks, std::span<const 
 }
 
 // Forwards to a communicator, or is the only rank if there is none, and times all-reduces of sums.
-class TimedCommunicator final : public Communicator {
+class ReductionRecorder final : public Communicator {
  public:
-  explicit TimedCommunicator(std::shared_ptr<Communicator> inner) : inner_(std::move(inner)) {}
+  explicit ReductionRecorder(std::shared_ptr<Communicator> inner) : inner_(std::move(inner)) {}
 
   std::int32_t rank() const noexcept override { return inner_ ? inner_->rank() : 0; }
   std::int32_t size() const noexcept override { return inner_ ? inner_->size() : 1; }
@@ -155,7 +155,7 @@ class Measurement {
  public:
   Measurement(const Arguments& arguments, std::shared_ptr<Communicator> job)
       : arguments_(arguments),
-        communicator_(std::make_shared<TimedCommunicator>(std::move(job))),
+        communicator_(std::make_shared<ReductionRecorder>(std::move(job))),
         ranks_(communicator_) {}
 
   void run() {
@@ -216,7 +216,7 @@ class Measurement {
       const std::vector<double> row = whole.sample(c * (arguments_.samples / arguments_.clusters));
       centroids.insert(centroids.end(), row.begin(), row.end());
     }
-    const auto one_rank = std::make_shared<TimedCommunicator>(nullptr);
+    const auto one_rank = std::make_shared<ReductionRecorder>(nullptr);
     const Dataset own = Dataset::part("rows of this rank", rows, one_rank);
     const Dataset part = Dataset::part("rows of all ranks", rows, communicator_);
     FitTimes times;
@@ -284,7 +284,7 @@ class Measurement {
                                                     32768, 131072, 1048576, 4194304};
 
   Arguments arguments_;
-  std::shared_ptr<TimedCommunicator> communicator_;
+  std::shared_ptr<ReductionRecorder> communicator_;
   Ranks ranks_;
   std::int64_t message_values_ = 0;
   int value_bits_ = 0;

@@ -246,7 +246,7 @@ Checks read_checks(const ConfigNode& node) {
 }
 
 // The launcher starts the processes of ranks, perhaps on other machines.
-void refuse_limits_of_ranks(const MapReader& map) {
+void refuse_limits_with_ranks(const MapReader& map) {
   for (const char* key : {"memory_limit", "cpus"}) {
     const ConfigNode* limit = map.find(key);
     if (limit == nullptr) continue;
@@ -314,7 +314,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   }
   experiment.isolation = read_isolation(map);
   experiment.launch = read_launch(map);
-  if (!experiment.launch.ranks.empty()) refuse_limits_of_ranks(map);
+  if (!experiment.launch.ranks.empty()) refuse_limits_with_ranks(map);
   if (const ConfigNode* checks = map.find("checks")) experiment.checks = read_checks(*checks);
   if (const ConfigNode* silhouette = map.find("silhouette")) {
     experiment.silhouette = read_boolean(*silhouette, "silhouette");

@@ -9,6 +9,7 @@
 
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_text.hpp>
 
 #include "experiment/trial/options_json.hpp"
 #include "text/names.hpp"
@@ -31,9 +32,7 @@ void write_json(const fs::path& file, const ordered_json& json) {
 }
 
 ordered_json read_json(const fs::path& file) {
-  const std::string text = read_text_file(file);
-  if (text.empty()) throw Error(fmt::format("{} cannot be read", file.string()));
-  ordered_json json = ordered_json::parse(text, nullptr, false);
+  ordered_json json = ordered_json::parse(read_text_file(file), nullptr, false);
   if (!json.is_object()) throw Error(fmt::format("{} holds no JSON object", file.string()));
   return json;
 }
@@ -67,11 +66,6 @@ std::vector<Value> read_last(const fs::path& file, std::int64_t count) {
 }
 
 }  // namespace
-
-std::string read_text_file(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 void write_job(const fs::path& file, const RankJob& job) {
   ordered_json json;

@@ -1,4 +1,5 @@
-// RankJob: the files by which `lloyd run` hands a trial to ranks, and they return its result.
+// RankJob: the files with which `lloyd run` passes a trial to the ranks, and with which they return
+// its result.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct RankFiles {
   std::filesystem::path centroids;  ///< k x d float64 values
 };
 
-/// What the ranks do.
+/// The trial that the ranks run.
 struct RankJob {
   std::int64_t ranks = 1;
   std::vector<std::filesystem::path> plugin_folders;  ///< searched for communicator plugins
@@ -78,8 +79,5 @@ void write_values(const std::filesystem::path& file, const std::vector<double>& 
 /// has fewer.
 std::vector<double> read_values(const std::filesystem::path& file, std::int64_t count);
 std::vector<std::int32_t> read_labels(const std::filesystem::path& file, std::int64_t count);
-
-/// The text of a file; empty if there is none.
-std::string read_text_file(const std::filesystem::path& file);
 
 }  // namespace lloyd::experiment

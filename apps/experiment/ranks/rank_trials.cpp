@@ -11,6 +11,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/returned_fit.hpp>
 #include <lloyd/internal/status_text.hpp>
 
@@ -57,7 +58,7 @@ bool is_read_by_range(const DatasetSetting& setting) {
 }
 
 // Launchers frame their messages with lines of dashes.
-std::string without_rules(const std::string& words) {
+std::string strip_dashed_lines(const std::string& words) {
   constexpr std::size_t kMinRule = 8;
   std::string text;
   for (std::size_t i = 0; i < words.size();) {
@@ -76,7 +77,7 @@ std::string end_text(const Launch& launch, const LaunchedProgram& program) {
   return apps::with_last_words(
       fmt::format("the launcher '{}' ended {}", launch.launcher,
                   end.clean() ? "without a result of the ranks" : "with " + end.text()),
-      message.empty() ? without_rules(program.last_words()) : message);
+      message.empty() ? strip_dashed_lines(program.last_words()) : message);
 }
 
 // The result of a fit, from files of the ranks.
@@ -188,9 +189,8 @@ void RankTrials::launch(const fs::path& folder, std::int64_t ranks, const Observ
       break;
   }
   const RankFiles files(folder);
-  const std::string failure = read_text_file(files.failure);
-  if (!failure.empty()) throw Error(printable(failure));
   std::error_code error;
+  if (fs::exists(files.failure, error)) throw Error(printable(read_text_file(files.failure)));
   if (!program.end().clean() || !fs::exists(files.result, error)) {
     throw Error(end_text(plan_.launch, program));
   }

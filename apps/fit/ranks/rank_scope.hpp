@@ -21,11 +21,11 @@ class RankScope {
   RankScope(const RankScope&) = delete;
   RankScope& operator=(const RankScope&) = delete;
 
-  /// For Dataset::part(); null for the only rank. It measures fits.
+  /// For Dataset::part(); null for the only rank. A TimedCommunicator, which measures the fits.
   std::shared_ptr<Communicator> communicator() const { return communicator_; }
   /// The times of all fits of this rank so far; zero for the only rank.
   RankFitTimes fit_times() const {
-    return communicator_ == nullptr ? RankFitTimes() : communicator_->fits();
+    return communicator_ == nullptr ? RankFitTimes() : communicator_->fit_times();
   }
   const Ranks& ranks() const { return ranks_; }
   bool is_first() const { return ranks_.rank() == 0; }

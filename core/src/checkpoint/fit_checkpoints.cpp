@@ -50,7 +50,7 @@ const char* name_of(EmptyClusters policy) {
 }
 
 // What the fit must share with the one that wrote the checkpoint. The values of the samples are
-// last, so that a message names another difference that explains theirs.
+// last, so that a message names their cause first, such as another dtype.
 ordered_json problem_of(const BackendSession& session, const FitOptions& options,
                         const CheckpointOptions& checkpoints) {
   const Dataset& dataset = session.dataset();
@@ -74,7 +74,8 @@ ordered_json problem_of(const BackendSession& session, const FitOptions& options
   problem["restarts"] = options.restarts;
   problem["fixed_iterations"] = options.fixed_iterations;
   if (!options.fixed_iterations) problem["tolerance"] = options.tolerance;
-  // One restart may be resumed with a higher limit, but finished ones would have gone on as well.
+  // One restart may be resumed with a higher limit; of several, it would have changed finished
+  // ones.
   if (options.restarts > 1) problem["max_iterations"] = options.max_iterations;
   problem["empty_clusters"] = name_of(options.empty_clusters);
   const LoadedBackend& backend = session.backend();
@@ -221,7 +222,8 @@ void FitCheckpoints::save_if_due(bool iteration_is_due) {
 
 void FitCheckpoints::advance(const IterationRecord& record, std::int64_t iteration) {
   const StopReason reason = stop_reason(spec_, record);
-  // The repeated iteration could not stop by these rules.
+  // The fit stops here. A resumed fit that repeats this iteration could not apply these rules,
+  // since it does not know the labels before it.
   if (reason == StopReason::labels || reason == StopReason::tolerance) return;
   state_.centroids.swap(centroids_);
   state_.iterations = iteration - 1;

@@ -31,7 +31,8 @@ class FitCheckpoints final : public Observer {
                  const CheckpointOptions& checkpoints, Observer* observer);
 
   /// The checkpoint from which the fit is resumed, if there is one; collective. Throws InputError
-  /// if it is damaged or of another fit. Only rank 0 has the texts of the best restart.
+  /// if it is damaged or of another fit. Only rank 0 has `notes` and
+  /// `seeding_backend` of the best restart.
   std::optional<CheckpointContent> load();
 
   /// The options for the rest of a restart that begins in `state`.

@@ -11,7 +11,7 @@ double elapsed_ms(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// Adds the wall time of its life to a number of milliseconds.
+// Adds its own lifetime to a number of milliseconds.
 class CallTimer {
  public:
   explicit CallTimer(double& ms) : ms_(ms) {}
@@ -36,8 +36,8 @@ TimedCommunicator::FitTimer::FitTimer(Communicator* communicator) {
 
 TimedCommunicator::FitTimer::~FitTimer() {
   if (timed_ == nullptr) return;
-  timed_->fits_.ms += elapsed_ms(begin_);
-  timed_->fits_.communication_ms += timed_->communication_ms_ - communication_before_ms_;
+  timed_->fit_times_.ms += elapsed_ms(begin_);
+  timed_->fit_times_.communication_ms += timed_->communication_ms_ - communication_before_ms_;
 }
 
 Status TimedCommunicator::all_reduce(const ReduceRequest& request) noexcept {

@@ -76,8 +76,8 @@ TEST(TimedCommunicator, CallsArePassedOn) {
 TEST(TimedCommunicator, OnlyOperationsOfFitsCount) {
   TimedCommunicator timed(std::make_shared<SlowCommunicator>());
   timed.broadcast(nullptr, 0, 0);
-  EXPECT_EQ(timed.fits().ms, 0);
-  EXPECT_EQ(timed.fits().communication_ms, 0);
+  EXPECT_EQ(timed.fit_times().ms, 0);
+  EXPECT_EQ(timed.fit_times().communication_ms, 0);
   {
     const TimedCommunicator::FitTimer timer(&timed);
     timed.broadcast(nullptr, 0, 0);
@@ -85,16 +85,16 @@ TEST(TimedCommunicator, OnlyOperationsOfFitsCount) {
     timed.barrier();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  const RankFitTimes once = timed.fits();
+  const RankFitTimes once = timed.fit_times();
   EXPECT_GE(once.communication_ms, 6);
   EXPECT_GE(once.ms, once.communication_ms + 2);
   timed.barrier();
-  EXPECT_EQ(timed.fits().communication_ms, once.communication_ms);
+  EXPECT_EQ(timed.fit_times().communication_ms, once.communication_ms);
   {
     const TimedCommunicator::FitTimer timer(&timed);
     timed.barrier();
   }
-  EXPECT_GE(timed.fits().communication_ms, once.communication_ms + 2);
+  EXPECT_GE(timed.fit_times().communication_ms, once.communication_ms + 2);
 }
 
 TEST(TimedCommunicator, OtherCommunicatorsAreNotMeasured) {

@@ -1,4 +1,4 @@
-// TimedCommunicator: measures how much of its fits a rank communicates.
+// TimedCommunicator: measures how much of a rank's fit time is communication.
 #pragma once
 
 #include <chrono>
@@ -28,9 +28,9 @@ class TimedCommunicator final : public Communicator {
       : communicator_(std::move(communicator)) {}
 
   /// The times of all fits so far. Read them on the thread that fits.
-  const RankFitTimes& fits() const { return fits_; }
+  const RankFitTimes& fit_times() const { return fit_times_; }
 
-  /// Adds the time of its life to the fits.
+  /// Adds its own lifetime to the fit times.
   class FitTimer {
    public:
     /// `communicator`: of the fit; nothing is measured unless it is a TimedCommunicator.
@@ -62,7 +62,7 @@ class TimedCommunicator final : public Communicator {
  private:
   std::shared_ptr<Communicator> communicator_;
   double communication_ms_ = 0;  // of all collective operations
-  RankFitTimes fits_;
+  RankFitTimes fit_times_;
 };
 
 }  // namespace lloyd
