@@ -30,9 +30,9 @@ for target in "${targets[@]}"; do
 done
 if ! $check; then
   source apps/setup.sh
-  use_compiler_cache
+  choose_quick_build
   # Configure only once: naming the compiler again would make cmake discard its cache.
-  [ -f build/fuzz/build.ninja ] || cmake --preset asan -B build/fuzz "${compiler_cache[@]}" >/dev/null
+  [ -f build/fuzz/build.ninja ] || cmake --preset asan -B build/fuzz "${quick_build[@]}" >/dev/null
   cmake --build build/fuzz --target fuzzers
 fi
 build=$(cd "$build" && pwd)
