@@ -5,10 +5,10 @@
 #        tidy      clang-tidy has no finding in the C++ files that changed since the last release; without
 #                  the static analyzer, which takes three quarters of the time
 #        tidy-all  the same for all files, with the analyzer; too slow for the default
-#        clang     the unit tests, built with clang++
+#        clang     the unit tests, built with clang++ and without sanitizers
 #        tsan      the conformance suite of openmp, with ThreadSanitizer
 #        aarch64   the conformance suite of the CPU backends (NEON), cross-built and run by qemu
-# Default: all but tidy-all.
+# Default: all but tidy-all and clang; the part asan of tests/run.sh is built with clang++, too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
@@ -18,7 +18,7 @@ source tests/parts.sh
 readonly last_release=1ad695da
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(format tidy clang tsan aarch64)
+[ ${#parts[@]} -gt 0 ] || parts=(format tidy tsan aarch64)
 packages=()
 for part in "${parts[@]}"; do
   case $part in
