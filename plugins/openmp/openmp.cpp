@@ -160,9 +160,11 @@ class OpenmpStep : public lloyd::StepBase {
     if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && in_row_order) {
       return assign_first(block, labels, changes);
     }
+    // Screens and the definition choose among the centroids, so their labels need no check.
     const auto report = [&](const T* samples, std::int64_t stride,
-                            const lloyd::LabelChange* changed,
-                            std::int64_t count) { changes.add(samples, stride, changed, count); };
+                            const lloyd::LabelChange* changed, std::int64_t count) {
+      changes.add_unchecked(samples, stride, changed, count);
+    };
     const int thread = thread_number;
     if (!allows_any_order_) return assignment_.assign(thread, block, labels, report);
     return assignment_.assign_positions(thread, block, labels - block.begin, report);
