@@ -12,6 +12,8 @@ from program import LLOYD, ROOT, SANITIZED, TestCase
 BUILD_TREE = pathlib.Path(LLOYD).resolve().parents[1]
 TEMPLATE = ROOT / "apps" / "plugin_template"
 CUDA_TEMPLATE = ROOT / "apps" / "cuda_plugin_template"
+# An option of configure() and build() for plugins that compute little.
+UNOPTIMISED = "-DCMAKE_BUILD_TYPE=Debug"
 
 
 def find_nvcc():

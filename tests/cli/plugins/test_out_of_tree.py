@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from out_of_tree import BUILD_TREE, OutOfTreeCase
+from out_of_tree import BUILD_TREE, UNOPTIMISED, OutOfTreeCase
 from program import ROOT
 
 CLANG = shutil.which("clang++")
@@ -89,7 +89,7 @@ class Example(OutOfTreeCase):
 
     def test_installs_beside_the_backends(self):
         lloyd, source = self.moved_install(), self.template()
-        self.build(source, lloyd)
+        self.build(source, lloyd, UNOPTIMISED)
         def backends():
             listing = json.loads(self.command(lloyd / "bin" / "lloyd", "backends", "--json"))
             return [backend["name"] for backend in listing["backends"]]
@@ -104,7 +104,7 @@ class Refusals(OutOfTreeCase):
         source = self.template(change=lambda text: text.replace(
             "namespace {", "void elsewhere();\nnamespace {", 1).replace(
                 "    double sum = 0;", "    elsewhere();\n    double sum = 0;"))
-        self.configure(source, BUILD_TREE)
+        self.configure(source, BUILD_TREE, UNOPTIMISED)
         printed = self.command("cmake", "--build", source / "build", status=None)
         self.assertRegex(printed, "undefined (reference|symbol).*elsewhere")
 
@@ -127,7 +127,7 @@ struct NoDevice {
   }
 };
 LLOYD_EXPORT_PLUGIN(NoDevice);"""))
-        self.build(source, BUILD_TREE)
+        self.build(source, BUILD_TREE, UNOPTIMISED)
         self.assertRegex(self.ctest(source), r"conformance\.plugin-template \.+\*\*\*Skipped")
 
     def test_arguments_of_lloyd_add_plugin(self):
@@ -165,7 +165,7 @@ class Package(OutOfTreeCase):
     def test_sdk_needs_no_other_package(self):
         source = self.template()
         self.build(source, self.moved_install(), "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON",
-                   "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON")
+                   "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON", UNOPTIMISED)
 
     def test_unknown_component_is_refused(self):
         source = self.template()

@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from elf import Elf, elf_files
 from filtered_hdf5 import FILTERED
-from out_of_tree import BUILD_TREE, OutOfTreeCase
+from out_of_tree import BUILD_TREE, UNOPTIMISED, OutOfTreeCase
 from program import IRIS, LLOYD, SANITIZED, SMALL_EXPERIMENT, TestCase, run
 
 
@@ -46,7 +46,7 @@ class SearchPaths(SearchPathCase):
     def test_of_a_new_plugin(self):
         source = self.folder / "mine"
         run("new-plugin", "mine", "--dir", source)
-        self.build(source, BUILD_TREE)
+        self.build(source, BUILD_TREE, UNOPTIMISED)
         built = self.check(source, "lloyd_mine.so")
         self.assertEqual([elf.search_paths for path, elf in built.items() if path.name == "lloyd_mine.so"],
                          [["$ORIGIN"]])
@@ -64,7 +64,7 @@ class SearchPaths(SearchPathCase):
         self.assertIn("SOURCES backend.cpp", lists)
         (source / "CMakeLists.txt").write_text(
             lists.replace("SOURCES backend.cpp", f"SOURCES backend.cpp LINK \"{other / 'libother.so'}\""))
-        self.build(source, BUILD_TREE)
+        self.build(source, BUILD_TREE, UNOPTIMISED)
         self.check(source, "lloyd_plugin-template.so")
         self.command("cmake", "--install", source / "build", "--prefix", self.folder / "installed")
         self.check(self.folder / "installed", "lloyd_plugin-template.so")
