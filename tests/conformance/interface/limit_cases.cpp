@@ -19,8 +19,8 @@ struct Shape {
 };
 
 // Shapes beyond the fixed-size tables and tiles of some backends.
-constexpr Shape kShapes[] = {{1, 1, 1},        {2, 20000, 2},   {300, 130, 300},
-                             {1030, 16, 1030}, {2100, 1, 2050}, {70, 4097, 64}};
+constexpr Shape kShapes[] = {{1, 1, 1},        {2, 20000, 2},   {260, 130, 260},
+                             {1030, 16, 1030}, {2100, 1, 2050}, {40, 4097, 33}};
 
 Setting one_iteration(const Samples& samples, std::int64_t k) {
   Setting setting;
@@ -133,7 +133,7 @@ void check_estimate(const Context& context, const Samples& samples, std::int64_t
 
 void estimate(const Context& context) {
   skip_unless_heap_is_measured();
-  for (const Shape& shape : {Shape{1200, 64, 200}, Shape{40000, 20, 3}, Shape{1500, 4, 1400}}) {
+  for (const Shape& shape : {Shape{300, 64, 200}, Shape{40000, 20, 3}, Shape{800, 4, 750}}) {
     check_estimate(context, rounded(cloud(shape.n, shape.d, 98), context.dtype()), shape.k);
   }
 }
@@ -142,7 +142,7 @@ void estimate(const Context& context) {
 void estimate_many_magnitudes(const Context& context) {
   skip_unless_heap_is_measured();
   const double reach = context.dtype() == DType::float32 ? 1e12 : 1e8;
-  check_estimate(context, rounded(wide_range(900, 64, reach, 38), context.dtype()), 600);
+  check_estimate(context, rounded(wide_range(300, 64, reach, 38), context.dtype()), 200);
 }
 
 // Estimates do not decrease with the size of the problem, and do not overflow for sizes beyond any

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
 #include "conformance/support/comparisons.hpp"
+#include "conformance/support/computed_once.hpp"
 
 namespace lloyd::conformance {
 namespace {
@@ -80,14 +83,19 @@ void one_iteration(const Context& context) {
   if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
 }
 
+struct ExactFit {
+  Samples samples;
+  Setting setting;
+  reference::Fit expected;
+};
+
 // Small fits of several iterations, selected from random ones because they are exact throughout.
 // Values are multiples of 12, so that clusters of 1, 2, 3, 4, 6 or 8 samples have means with few
 // digits.
-void whole_fit(const Context& context) {
-  constexpr int kWanted = 12;
-  int found = 0;
-  bool any = false;
-  for (std::uint64_t seed = 0; seed < 5000 && found < kWanted; ++seed) {
+std::vector<ExactFit> exact_fits() {
+  constexpr std::size_t kWanted = 12;
+  std::vector<ExactFit> fits;
+  for (std::uint64_t seed = 0; seed < 5000 && fits.size() < kWanted; ++seed) {
     Numbers numbers(seed);
     const std::int64_t k = numbers.integer(2, 5);
     Setting setting;
@@ -97,14 +105,21 @@ void whole_fit(const Context& context) {
     setting.centroids = first_rows(samples, k);
     setting.max_iterations = 10;
     setting.fixed = seed % 2 == 0;
-    const reference::Fit expected = reference::fit(samples, reference_settings(setting));
+    reference::Fit expected = reference::fit(samples, reference_settings(setting));
     // Selects fits in which at least two assignments after the first change labels.
     if (expected.iterations < 3 || expected.trace[2].changed == 0) continue;
-    if (!exact_everywhere(expected, 4)) continue;
-    ++found;
+    if (exact_everywhere(expected, 4)) fits.push_back({samples, setting, std::move(expected)});
+  }
+  expect(fits.size() == kWanted, "the case's own data: only {} exact fits found", fits.size());
+  return fits;
+}
+
+void whole_fit(const Context& context) {
+  bool any = false;
+  for (const auto& [samples, setting, expected] :
+       computed_once<std::vector<ExactFit>>(context.dtype(), "exact fits", exact_fits)) {
     any |= compare(context, describe("lattice fit", samples, setting), samples, setting, expected);
   }
-  expect(found == kWanted, "the case's own data: only {} exact fits found", found);
   if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
 }
 
