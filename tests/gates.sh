@@ -8,7 +8,10 @@
 #        clang     the unit tests, built with clang++ and without sanitizers
 #        tsan      the conformance suite of openmp, with ThreadSanitizer
 #        aarch64   the conformance suite of the CPU backends (NEON), cross-built and run by qemu
-# Default: all but tidy-all and clang; the part asan of tests/run.sh is built with clang++, too.
+#        asan      the tests of the program (tests/cli), with AddressSanitizer and UndefinedBehaviorSanitizer,
+#                  but those of asan_omits.txt
+# Default: format tidy tsan aarch64. The part asan of tests/run.sh is built with clang++, too, and runs the
+# code of the program in unit tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
@@ -27,10 +30,10 @@ for part in "${parts[@]}"; do
       packages+=("${build_packages[@]}" python3 libgtest-dev libbenchmark-dev clang clang-tidy)
       ;;
     clang) packages+=("${build_packages[@]}" python3 libgtest-dev clang) ;;
-    tsan) packages+=("${build_packages[@]}" python3 libgtest-dev clang libclang-rt-dev) ;;
+    tsan | asan) packages+=("${build_packages[@]}" python3 libgtest-dev clang libclang-rt-dev) ;;
     aarch64) packages+=("${build_packages[@]}" python3 g++-aarch64-linux-gnu qemu-user) ;;
     *)
-      echo "tests/gates.sh: unknown part '$part'; known: format tidy tidy-all clang tsan aarch64" >&2
+      echo "tests/gates.sh: unknown part '$part'; known: format tidy tidy-all clang tsan aarch64 asan" >&2
       exit 2
       ;;
   esac
@@ -114,6 +117,11 @@ for part in "${parts[@]}"; do
       step 'tsan: build' build tsan --target conformance_tests
       TSAN_OPTIONS=halt_on_error=1 step 'tsan: test' \
         run_tests tsan 'conformance.*' 'sequential.*' 'conformance.sequential.*' # has one thread
+      ;;
+    asan)
+      read_asan_omits
+      step 'asan: build' build asan
+      step 'asan: test' run_tests asan 'cli.*' "${omitted[@]}"
       ;;
     aarch64)
       step 'aarch64: sysroot' make_sysroot "$PWD/build/tests/aarch64-sysroot"

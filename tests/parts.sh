@@ -35,6 +35,11 @@ run_tests() {
   return $status
 }
 
+# Reads the globs of asan_omits.txt into the array `omitted`.
+read_asan_omits() {
+  mapfile -t omitted < <(sed -n 's/^\([^# ]\+\) .*/\1/p' tests/asan_omits.txt)
+}
+
 # The regular expression for names that match one of the globs.
 regex() {
   local globs

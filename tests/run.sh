@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs packages, makes clean builds, and runs all tests.
 # Usage: bash tests/run.sh [PART...]
-# Parts: release; asan (AddressSanitizer and UndefinedBehaviorSanitizer: all tests but those of
-# asan_omits.txt, then the fuzz targets with their seeds and a fixed number of executions). Default: both.
+# Parts: release  all tests
+#        asan     unit and conformance tests with AddressSanitizer and UndefinedBehaviorSanitizer, but those of
+#                 asan_omits.txt; then the fuzz targets with their seeds and a fixed number of executions
+# Default: both.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
@@ -42,9 +44,10 @@ for part in "${parts[@]}"; do
       step 'release: test' run_tests release '*'
       ;;
     asan)
-      mapfile -t omitted < <(sed -n 's/^\([^# ]\+\) .*/\1/p' tests/asan_omits.txt)
-      step 'asan: build' build asan
-      step 'asan: test' run_tests asan '*' "${omitted[@]}"
+      read_asan_omits
+      step 'asan: build' build asan --target \
+        unit_tests conformance_tests newer_host_tests random_fits fuzzers
+      step 'asan: test' run_tests asan '*' 'cli.*' "${omitted[@]}"
       step 'asan: fuzz' bash tests/fuzz/run.sh --check build/tests/asan
       ;;
   esac
