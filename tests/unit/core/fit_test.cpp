@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -110,6 +111,27 @@ TEST_F(Fits, MessageWithoutAnEndIsCut) {
     });
   });
   EXPECT_EQ(message, "liar: " + std::string(sizeof(Status::message), 'x'));
+}
+
+TEST_F(Fits, SamplesThatTheProgramChangesAreNotBlamedOnThePlugin) {
+  std::vector<float> values = {0, 1, 10, 11, 12, 20};
+  const auto change = [&](Matrix matrix, float* value) {
+    const Dataset dataset("mine", std::move(matrix));
+    const auto backend = fake::load("sequential");
+    BackendSession session(backend, dataset, backend->default_parameters());
+    options_.clusters = 2;
+    const Fit result = fit(session, options_);
+    ++*value;
+    session.check(result.centroids, result.labels, result.result.inertia);
+  };
+  EXPECT_EQ(
+      message_of<InputError>([&] { change(Matrix::view(values.data(), 6, 1), values.data()); }),
+      "mine: the samples were changed after the data set was made, by the program that owns them "
+      "or by the plugin sequential; both must leave them unchanged");
+  Matrix owned = Matrix::from_values(values, 6, 1);
+  auto* const first = const_cast<float*>(static_cast<const float*>(owned.data));
+  EXPECT_EQ(message_of<BackendError>([&] { change(owned, first); }),
+            "sequential: the plugin changed the samples, which it may only read");
 }
 
 TEST_F(Fits, OptionsOutOfRangeAreRefused) {
