@@ -146,6 +146,14 @@ TEST_F(Fits, OptionsOutOfRangeAreRefused) {
   EXPECT_NE(refusal([](auto& o) { o.max_iterations = 0; }).find("is 0"), std::string::npos);
   EXPECT_NE(refusal([](auto& o) { o.tolerance = -1; }).find("tolerance is -1"), std::string::npos);
   EXPECT_NE(refusal([](auto& o) { o.tolerance = std::nan(""); }).find("nan"), std::string::npos);
+  EXPECT_EQ(
+      refusal([](auto& o) { o.observe = 0x11; }),
+      "observe is 0x11; it must consist of kObserve... bits, which are 0x1, 0x2, 0x4 and 0x8");
+  EXPECT_EQ(refusal([](auto& o) { o.empty_clusters = static_cast<EmptyClusters>(3); }),
+            "empty_clusters is 3; it must be EmptyClusters::relocate, keep or error");
+  EXPECT_EQ(
+      message_of<InputError>([] { check_seeding({.method = static_cast<SeedingMethod>(9)}); }),
+      "seeding.method is 9; it must be one of the enumerators of SeedingMethod");
 }
 
 TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {
