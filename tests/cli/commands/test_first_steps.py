@@ -86,6 +86,11 @@ class Predict(TestCase):
         bare = self.write("d.csv", "1,2\n3,4\n")
         run("fit", bare, "-k", "2", "-o", self.out)
         self.assertIn("; --columns chooses the columns that are the model's features\n",
+        headless = self.write("h.csv", IRIS.read_text().split("\n", 1)[1])
+        self.assertIn("; --columns with numbers, counted from 0, chooses those that are 'petal_length' and 'sepal_width'\n",
+                      run("predict", self.out / "model.json", headless, status=2).stderr)
+        labels = run("predict", self.out / "model.json", headless, "--columns", "2,1").stdout
+        self.assertEqual(labels, run("predict", self.out / "model.json", IRIS, "--columns", "petal_length,sepal_width").stdout)
                       run("predict", self.out / "model.json", IRIS, status=2).stderr)
 
 
