@@ -303,8 +303,10 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->check(cluster_range())
       ->capture_default_str();
   command
-      ->add_option("--seeding,--init", options->seeding,
-                   "Initial centroids: k-means++, k-means||, random, first, or a file with k rows")
+      ->add_option(
+          "--seeding,--init", options->seeding,
+          "Initial centroids: k-means++, k-means||, random, first, or a file with k rows or "
+          "a model of k clusters (.json)")
       ->capture_default_str();
   command
       ->add_option("--oversampling", options->oversampling,
