@@ -93,6 +93,7 @@ int convert(DataOptions data, const std::string& output) {
                    return with_missing_advice(
                        [&] { return copy_file(data.file, input, file, with_progress); });
                  });
+  warn_of_header(copied, data);
   warn_of_rounding(copied.rounding_losses, copied.feature_names, data);
   if (copied.has_classes && find_format(output) != FileFormat::csv) {
     note("lloyd: {} has no classes, which only .csv files hold\n", output);

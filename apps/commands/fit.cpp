@@ -126,7 +126,6 @@ void warn(const std::vector<std::string>& texts, std::vector<std::string>& all) 
 }
 
 ExitStatus deliver(const FitCommandOptions& options, FitReport report) {
-  warn(class_warnings(report.dataset, options.data), report.warnings);
   warn(empty_cluster_warnings(report.dataset, report.fit), report.warnings);
   Delivery delivery;
   print_report(options, report, delivery);
@@ -241,6 +240,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   std::vector<std::string> warnings;
   const auto inspect = [&](const Dataset& dataset) {
     warn(data_warnings(dataset, options.data, options.standardize), warnings);
+    warn(class_warnings(dataset, options.data), warnings);
   };
   std::optional<Standardization> standardization;
   if (options.standardize) {
@@ -303,8 +303,10 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->check(cluster_range())
       ->capture_default_str();
   command
-      ->add_option("--seeding,--init", options->seeding,
-                   "Initial centroids: k-means++, k-means||, random, first, or a file with k rows")
+      ->add_option(
+          "--seeding,--init", options->seeding,
+          "Initial centroids: k-means++, k-means||, random, first, or a file with k rows or "
+          "a model of k clusters (.json)")
       ->capture_default_str();
   command
       ->add_option("--oversampling", options->oversampling,

@@ -208,6 +208,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   if (plan.isolation.mode != IsolateMode::none) {
     trials->seed_also_with([&context] { return available_seeding_backends(context); });
   }
+  trials->expect_trials_of(variants_left(plan, run.earlier));
   MonitoredRunner runner(plan, *trials, [] { return pause_for_cooling(interrupted); });
   RunResult result;
   {

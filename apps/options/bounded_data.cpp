@@ -258,8 +258,8 @@ std::vector<std::string> missing_names(const std::vector<std::string>& needed,
   return missing;
 }
 
-// Names the first of them.
-std::string missing_names_text(const std::vector<std::string>& names) {
+// The first of the names, quoted, and how many follow.
+std::string first_names(const std::vector<std::string>& names, const char* conjunction) {
   constexpr std::size_t kMaxNames = 5;
   constexpr std::size_t kMaxNameBytes = 60;
   std::vector<std::string> texts;
@@ -269,10 +269,14 @@ std::string missing_names_text(const std::vector<std::string>& names) {
   if (names.size() > kMaxNames) {
     texts.push_back(fmt::format("{} more", names.size() - kMaxNames));
   }
+  return enumerated(texts, conjunction);
+}
+
+std::string missing_names_text(const std::vector<std::string>& names) {
   return fmt::format(
       "; no feature is called {}, so add the column, or correct its name if it is there by "
       "another",
-      enumerated(texts, "or"));
+      first_names(names, "or"));
 }
 
 }  // namespace
@@ -284,6 +288,10 @@ std::string advise_columns(const BoundedFile& data, std::int64_t features,
   const std::vector<std::string> lacking = missing_names(needed, given);
   if (!given.empty() && !lacking.empty()) return missing_names_text(lacking);
   if (data.features() <= features) return {};
+  if (given.empty()) {
+    return fmt::format("; --columns with numbers, counted from 0, chooses those that are {}",
+                       needed.empty() ? "the model's features" : first_names(needed, "and"));
+  }
   const std::string option = needed.empty() ? "" : columns_option(needed);
   return option.empty() ? "; --columns chooses the columns that are the model's features"
                         : fmt::format("; --columns {} chooses the model's features", option);

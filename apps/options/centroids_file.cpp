@@ -1,12 +1,14 @@
 #include "options/centroids_file.hpp"
 
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/model.hpp>
 
 #include "options/bounded_data.hpp"
 #include "supervision/interrupt.hpp"
@@ -27,7 +29,17 @@ double bytes_to_read(const RowSource& rows) {
          static_cast<double>(size_of(rows.dtype()) + 8);
 }
 
+CentroidsFile read_model_centroids(const std::filesystem::path& file,
+                                   const CentroidsLimits& limits) {
+  Model model = Model::load(
+      file, [&](double bytes) { check_reading_memory(file.string(), bytes, limits.memory); });
+  check_count(file, model.clusters, model.features, limits);
+  std::vector<double> centroids = model.centroids_in_data_units();
+  return {model.clusters, model.features, std::move(model.feature_names), std::move(centroids)};
+}
+
 CentroidsFile read(const std::filesystem::path& file, const CentroidsLimits& limits) {
+  if (lower_case_extension(file) == ".json") return read_model_centroids(file, limits);
   FileOptions options;
   options.csv.dtype = DType::float64;
   options.csv.memory_limit = text_memory(limits.memory);

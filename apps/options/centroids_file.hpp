@@ -1,4 +1,4 @@
-// Reading centroids from a data file.
+// Reading centroids from a data file or a model.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,10 @@ struct CentroidsLimits {
   std::optional<std::int64_t> clusters;  ///< required k; not set: any
 };
 
-/// Reads a file of any data format; each row is a centroid. Text is read as float64. Throws
-/// InputError; except for text, the limits are checked before the values are read.
+/// Reads a file of any data format, of which each row is a centroid, or the model file of a fit
+/// (.json), whose centroids are returned in the unit of its samples. Text is read as float64.
+/// Throws InputError; except for text and models, the limits are checked before the values are
+/// read.
 CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits);
 
 }  // namespace lloyd::apps

@@ -49,6 +49,11 @@ class InspectedRows {
     }
   }
 
+  explicit InspectedRows(const CopiedRows& copied)
+      : features_(copied.features),
+        rows_(std::ssize(copied.first_rows) / copied.features),
+        values_(copied.first_rows) {}
+
   std::int64_t rows() const { return rows_; }
   double at(std::int64_t row, std::int64_t feature) const {
     return values_[static_cast<std::size_t>(row * features_ + feature)];
@@ -173,6 +178,24 @@ bool has_numeric_header(const InspectedRows& rows, std::int64_t features) {
   return true;
 }
 
+// One warning if the first sample of text without column names looks like a header of numbers.
+template <class Data>
+std::vector<std::string> header_warnings(const Data& data, std::int64_t features,
+                                         const DataOptions& options, Remedy remedy) {
+  if (find_format(options.file) != FileFormat::csv || options.header || options.no_header ||
+      !data.feature_names.empty()) {
+    return {};
+  }
+  const InspectedRows rows(data);
+  if (!has_numeric_header(rows, features)) return {};
+  return {fmt::format(
+      "{}: the first row, {}{}{}, looks like a header, but is taken as a sample; {} takes it as "
+      "names, {} says that it is a sample",
+      options.file, rows.at(0, 0), features > 1 ? fmt::format(", {}", rows.at(0, 1)) : "",
+      features > 2 ? ", ..." : "", remedy == Remedy::key ? "'dataset.header: true'" : "--header",
+      remedy == Remedy::key ? "'dataset.header: false'" : "--no-header")};
+}
+
 // "'height'", or "column 3" without a name.
 std::string column_text(const std::vector<std::string>& names, const DataOptions& options,
                         std::int64_t feature) {
@@ -248,23 +271,6 @@ class Guards {
         remedy_(remedy),
         features_(dataset.statistics()),
         flagged_(features_.size()) {}
-
-  // Names that are numbers make a header look like a sample.
-  void check_header() {
-    if (find_format(options_.file) != FileFormat::csv || options_.header || options_.no_header ||
-        !names().empty()) {
-      return;
-    }
-    const InspectedRows rows(dataset_);
-    const std::int64_t d = dataset_.features();
-    if (!has_numeric_header(rows, d)) return;
-    warnings_.push_back(fmt::format(
-        "{}: the first row, {}{}{}, looks like a header, but is taken as a sample; {} takes it as "
-        "names, {} says that it is a sample",
-        options_.file, rows.at(0, 0), d > 1 ? fmt::format(", {}", rows.at(0, 1)) : "",
-        d > 2 ? ", ..." : "", remedy_ == Remedy::key ? "'dataset.header: true'" : "--header",
-        remedy_ == Remedy::key ? "'dataset.header: false'" : "--no-header"));
-  }
 
   void check_columns() {
     const InspectedRows rows(dataset_);
@@ -431,14 +437,14 @@ class Guards {
 
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized, Remedy remedy) {
+  std::vector<std::string> warnings = header_warnings(dataset, dataset.features(), options, remedy);
   Guards guards(dataset, options, remedy);
-  guards.check_header();
   if (dataset.samples() >= kMinSamples) {
     if (options.columns.empty()) guards.check_columns();
     guards.check_sentinels();
     if (!standardized) guards.check_scales();
   }
-  std::vector<std::string> warnings = guards.take();
+  for (std::string& warning : guards.take()) warnings.push_back(std::move(warning));
   const auto losses = rounding_losses(dataset.rounding, dataset.statistics());
   for (std::string& warning : rounding_warnings(losses, dataset.feature_names, options, remedy)) {
     warnings.push_back(std::move(warning));
@@ -461,9 +467,11 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
 }
 
 void warn_of_header(const Dataset& dataset, const DataOptions& options) {
-  Guards guards(dataset, options, Remedy::option);
-  guards.check_header();
-  note_warnings(guards.take());
+  note_warnings(header_warnings(dataset, dataset.features(), options, Remedy::option));
+}
+
+void warn_of_header(const CopiedRows& copied, const DataOptions& options) {
+  note_warnings(header_warnings(copied, copied.features, options, Remedy::option));
 }
 
 void warn_of_rounding(std::span<const RoundingLoss> losses,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <lloyd/data/copy_rows.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/rounding.hpp>
 
@@ -46,6 +47,8 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
 /// Prints a line on standard error if the first sample of a text file looks like a header of
 /// numbers.
 void warn_of_header(const Dataset& dataset, const DataOptions& options);
+/// The same for a converted file.
+void warn_of_header(const CopiedRows& copied, const DataOptions& options);
 /// Prints a line on standard error for each of the rounding_warnings().
 void warn_of_rounding(std::span<const RoundingLoss> losses,
                       const std::vector<std::string>& feature_names, const DataOptions& options);

@@ -16,7 +16,7 @@ namespace {
 // are passed to the backend.
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter("portion", 8, 1, 4096,
-                             "features summed before each check for an early exit"),
+                             "features added to a distance between checks whether it is too large"),
 };
 
 // Properties that the backend declares and the conformance suite tests. exact_step_info() declares

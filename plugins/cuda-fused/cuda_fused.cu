@@ -15,7 +15,9 @@ constexpr const char* kSpaces[] = {"shared", "global", "constant"};
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
-    lloyd::boolean_parameter("split", false, "whether a second kernel computes the sums"),
+    lloyd::boolean_parameter(
+        "split", false,
+        "true: a second kernel computes the sums; false: the kernel that labels does"),
     lloyd::choice_parameter("centroids", kSpaces,
                             "memory space of the centroids; global if they do not fit"),
 };

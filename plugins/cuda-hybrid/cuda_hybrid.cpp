@@ -16,7 +16,8 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd::integer_parameter("threads", 0, 0, 1024,
                              "CPU threads that compute the sums; 0: one per core"),
     lloyd::integer_parameter("chunk", 0, 0, std::int64_t{1} << 30,
-                             "rows labelled and copied per chunk; 0: chosen from n"),
+                             "samples that are labelled on the device and copied at a time; 0: "
+                             "chosen from the number of samples"),
 };
 
 constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(

@@ -13,8 +13,9 @@ constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
     lloyd::choice_parameter("update", kUpdates,
-                            "how samples are summed: atomic: each sample's thread; block: the "
-                            "first thread of a block; serial: a thread per cluster and feature"),
+                            "who adds samples to the sums of their clusters; atomic: each sample's "
+                            "thread, by atomic operations; block: the first thread of each block; "
+                            "serial: one thread for each cluster and feature"),
 };
 
 template <class T>

@@ -24,13 +24,16 @@ constexpr lloyd::ParameterInfo kParameters[] = {
         "number of threads; 0: chosen from the problem size, at most one per usable processor"),
     lloyd::integer_parameter(
         "chunk", 0, 0, std::int64_t{1} << 40,
-        "rows that a thread takes at a time, preferably a multiple of 1024; 0: chosen from n"),
+        "samples that a thread takes at a time, preferably a multiple of 1024; 0: chosen from the "
+        "number of samples"),
     lloyd::choice_parameter("isa", lloyd_openmp::InstructionSet::kNames,
-                            "instruction set; auto: the best one that the machine supports"),
+                            "instruction set of the kernels; auto: the best one that this "
+                            "processor supports"),
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
-        "pruning; lloyd: no stored bounds; hamerly, elkan, yinyang: by bounds kept across passes; "
-        "auto: lloyd, hamerly or yinyang, chosen by the times of recent passes"),
+        "how distance computations are saved; lloyd: without bounds of distances; hamerly, elkan, "
+        "yinyang: by bounds that are kept from one iteration to the next; auto: as lloyd, hamerly "
+        "or yinyang, whichever was fastest in recent iterations. The results are the same"),
 };
 
 constexpr lloyd::BackendInfo kInfo = {

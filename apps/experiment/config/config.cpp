@@ -53,17 +53,6 @@ void check_axis(const ConfigNode& axis, const std::vector<std::string>& document
   }
 }
 
-// True if a value of the axis `key` sets the key `path`, as 'seeding: {seed: 1}' sets
-// 'seeding.seed'. A scalar value of 'seeding' sets 'seeding.method'.
-bool sets_path(const std::string& key, const ConfigNode& value, std::string_view path) {
-  if (path.size() <= key.size()) return true;
-  if (value.is_scalar()) return key == "seeding" && path == "seeding.method";
-  const std::string_view rest = path.substr(key.size() + 1);
-  const std::string name(rest.substr(0, rest.find('.')));
-  const ConfigNode* const child = value.find(name);
-  return child != nullptr && sets_path(key + "." + name, *child, path);
-}
-
 // Rejects an axis that would silently overwrite values set by an earlier one.
 void check_order(const ConfigNode& earlier, const ConfigNode& axis) {
   if (earlier.key.starts_with(axis.key + ".")) {
@@ -296,8 +285,7 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   }
   // References and `optional` above are checked against the axes and backends of the file, before
   // overrides reduce them.
-  for (const std::string& text : overrides.set) apply_override(document, text);
-  for (const std::string& text : overrides.sweep) apply_sweep(document, text);
+  apply_overrides(document, overrides);
   if (!overrides.empty()) {
     if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
     experiment.backends = read_backends(map.require("backends"));

@@ -115,10 +115,6 @@ bool set_axis(ConfigNode& document, const std::string& key, const ConfigNode& va
       same->children = value.is_sequence() ? value.children : std::vector<ConfigNode>{value};
       return true;
     }
-    for (const ConfigNode& axis : sweep.children) {
-      if (!key.starts_with(axis.key + ".")) continue;
-      value.fail(fmt::format("the axis '{}' would overwrite '{}'", axis.key, key));
-    }
   }
   return false;
 }
@@ -162,15 +158,57 @@ KeyValue parse_key_value(const std::string& option, const char* example, const s
   return {std::move(key), std::move(value)};
 }
 
+// Refuses a key of --set that an axis would overwrite.
+void check_against_axis(const ConfigNode& axis, const KeyValue& set) {
+  const auto& [key, value] = set;
+  if (key.starts_with(axis.key + ".")) {
+    const bool takes_keys = axis.key == "seeding" ||
+                            std::any_of(axis.children.begin(), axis.children.end(),
+                                        [](const ConfigNode& entry) { return entry.is_map(); });
+    value.fail(fmt::format(
+        "the axis '{}' would overwrite '{}'{}", axis.key, key,
+        takes_keys ? fmt::format("; --sweep '{}={}' sets it for every value of that axis", key,
+                                 value.is_sequence() ? value.describe()
+                                                     : fmt::format("[{}]", value.describe()))
+                   : ""));
+  }
+  if (axis.key.starts_with(key + ".") && sets_path(key, value, axis.key)) {
+    value.fail(
+        fmt::format("the axis '{0}' would overwrite the '{0}' that is given here; leave it "
+                    "out, or set it by itself",
+                    axis.key));
+  }
+}
+
+// Refuses keys of --set that have no effect because an axis or a later --set overwrites them.
+// `document` has all overrides. The order of axes is checked when they are read.
+void check_effects(const ConfigNode& document, const std::vector<KeyValue>& set) {
+  std::vector<ConfigNode> axes;
+  if (const ConfigNode* sweep = document.find("sweep")) axes = sweep->children;
+  for (auto given = set.begin(); given != set.end(); ++given) {
+    if (given->value.is_null()) continue;
+    const bool is_axis = std::any_of(
+        axes.begin(), axes.end(), [&](const ConfigNode& axis) { return axis.key == given->key; });
+    for (const ConfigNode& axis : axes) {
+      if (!is_axis) check_against_axis(axis, *given);
+    }
+    for (auto later = given + 1; later != set.end(); ++later) {
+      if (!given->key.starts_with(later->key + ".")) continue;
+      later->value.fail(
+          fmt::format("'{}' would overwrite '{}', which is set before it; give "
+                      "'{}' first",
+                      later->key, given->key, later->key));
+    }
+  }
+}
+
 // True for a key of a setting whose values are lists.
 bool is_list_key(const std::string& key) {
   return key == "dataset.columns" || key == "dataset.drop_columns";
 }
 
-}  // namespace
-
-void apply_override(ConfigNode& document, const std::string& text) {
-  const auto [key, value] = parse_key_value("--set", "KEY=VALUE, such as clusters=8", text);
+void apply_set(ConfigNode& document, const KeyValue& set) {
+  const auto& [key, value] = set;
   check_key(key, value);
   expand_seeding(document);
   if (value.is_null()) {
@@ -199,6 +237,18 @@ void apply_sweep(ConfigNode& document, const std::string& text) {
   }
   expand_seeding(document);
   if (!set_axis(document, key, value)) add_axis(document, key, value);
+}
+
+}  // namespace
+
+void apply_overrides(ConfigNode& document, const Overrides& overrides) {
+  std::vector<KeyValue> set;
+  for (const std::string& text : overrides.set) {
+    set.push_back(parse_key_value("--set", "KEY=VALUE, such as clusters=8", text));
+    apply_set(document, set.back());
+  }
+  for (const std::string& text : overrides.sweep) apply_sweep(document, text);
+  check_effects(document, set);
 }
 
 }  // namespace lloyd::experiment

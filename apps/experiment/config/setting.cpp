@@ -291,6 +291,15 @@ void expand_seeding(ConfigNode& document) {
   }
 }
 
+bool sets_path(const std::string& key, const ConfigNode& value, std::string_view path) {
+  if (path.size() <= key.size()) return true;
+  if (value.is_scalar()) return key == "seeding" && path == "seeding.method";
+  const std::string_view rest = path.substr(key.size() + 1);
+  const std::string name(rest.substr(0, rest.find('.')));
+  const ConfigNode* const child = value.find(name);
+  return child != nullptr && sets_path(key + "." + name, *child, path);
+}
+
 Setting read_setting(const ConfigNode& document, const fs::path& folder) {
   const auto find = [&](std::string_view key) {
     const ConfigNode* node = document.find(key);

@@ -62,4 +62,8 @@ const std::vector<std::string>& setting_keys();
 /// Rewrites `seeding: random` to `seeding: {method: random}`.
 void expand_seeding(ConfigNode& document);
 
+/// True if setting `key` to `value` sets the key `path`, which is `key` or below it, as
+/// 'seeding: {seed: 1}' sets 'seeding.seed'. A scalar value of 'seeding' sets 'seeding.method'.
+bool sets_path(const std::string& key, const ConfigNode& value, std::string_view path);
+
 }  // namespace lloyd::experiment

@@ -212,4 +212,25 @@ std::int64_t trials_left(const Plan& plan, const EarlierTrials& earlier) {
   return left;
 }
 
+std::vector<bool> variants_left(const Plan& plan, const EarlierTrials& earlier) {
+  std::vector<bool> left(plan.variants.size());
+  for (std::size_t s = 0; s < plan.settings.size(); ++s) {
+    const auto begun = left_of_further_rounds(plan, earlier, s);
+    for (const PlannedTrial& trial : begun.value_or(std::vector<PlannedTrial>())) {
+      left[plan.fits[trial.fit].variant] = true;
+    }
+    const bool unknown = plan.until && !begun;  // further rounds follow the repeats
+    for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+      const PlannedFit& fit = plan.fit(s, v);
+      if (!fit.skip.empty()) continue;
+      bool any = unknown;
+      for (std::int64_t repeat = 0; repeat < plan.repeats && !any; ++repeat) {
+        any = !earlier.done(fit, repeat);
+      }
+      left[v] = left[v] || any;
+    }
+  }
+  return left;
+}
+
 }  // namespace lloyd::experiment

@@ -44,4 +44,7 @@ EarlierTrials earlier_trials(std::vector<std::vector<Record>> records, bool retr
 /// left_of_further_rounds().
 std::int64_t trials_left(const Plan& plan, const EarlierTrials& earlier);
 
+/// Returns for each variant whether trials of it may be left to run.
+std::vector<bool> variants_left(const Plan& plan, const EarlierTrials& earlier);
+
 }  // namespace lloyd::experiment

@@ -54,6 +54,9 @@ class SharedStartRunner : public TrialRunner {
   void seed_also_with(std::function<std::vector<std::shared_ptr<const LoadedBackend>>()> find) {
     find_seeding_backends_ = std::move(find);
   }
+  /// `variants` says which variants have trials to run, so that programs of the others are not
+  /// started in advance. By default all have.
+  void expect_trials_of(std::vector<bool> variants) { expected_ = std::move(variants); }
   /// Times of all trials so far.
   const RunTimes& times() const { return times_; }
   /// Traces a fit that has been run, from the initial centroids of one restart, in the process that
@@ -109,6 +112,10 @@ class SharedStartRunner : public TrialRunner {
     if (on_stage_) on_stage_(stage, done, total);
   }
 
+  /// False if no trial of the variant is left to run.
+  bool expects_trials_of(std::size_t variant) const {
+    return expected_.empty() || expected_[variant];
+  }
   const Plan& plan() const { return plan_; }
   Observer& observer() const { return observer_; }
 
@@ -134,7 +141,8 @@ class SharedStartRunner : public TrialRunner {
   Machine machine_;
   StageFunction on_stage_;
   RunTimes times_;
-  std::string dataset_key_;  ///< of the data set of the last trial
+  std::vector<bool> expected_;  ///< see expect_trials_of()
+  std::string dataset_key_;     ///< of the data set of the last trial
   InitialCentroids initial_centroids_;
   /// Names of backends that offer no seeding kernels or whose kernels failed.
   std::set<std::string> without_kernels_;

@@ -134,8 +134,7 @@ void compare_parameters(const RecordGroups& older, const RecordGroups& newer,
   }
 }
 
-// Differences of conditions that change the times of two runs, or their unit, regardless of the
-// programs.
+// Differences of programs and conditions that change the times of two runs, or their unit.
 std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGroups& newer) {
   std::vector<std::string> warnings;
   const Machine& before = older.front().front().machine;
@@ -151,6 +150,10 @@ std::vector<std::string> warnings_of(const RecordGroups& older, const RecordGrou
   compare_fact("the runs are of different processors", before.cpu, after.cpu);
   compare_fact("the runs had different numbers of processors", cores_text(before),
                cores_text(after));
+  compare_fact("the runs are of different versions of Lloyd", before.lloyd, after.lloyd);
+  if (before.lloyd == after.lloyd) {
+    compare_fact("the runs are of different commits of Lloyd", before.commit, after.commit);
+  }
   compare_fact("the programs were built differently", before.build_type, after.build_type);
   compare_parameters(older, newer, warnings);
   const bool old_fixed = has_fixed_iterations(older);

@@ -39,8 +39,8 @@ struct RunComparison {
   std::vector<std::string> without_time;  ///< rows without a time: which, on which side, why
   std::vector<std::string> only_older;    ///< rows of the older run only; empty if paired
   std::vector<std::string> only_newer;
-  std::vector<std::string>
-      warnings;  ///< Reasons why ratios may reflect more than the programs; only for two runs.
+  /// Differences of the programs and of the conditions of two runs, which the ratios reflect.
+  std::vector<std::string> warnings;
 };
 
 using RecordGroups = std::vector<std::vector<Record>>;

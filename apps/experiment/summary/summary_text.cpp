@@ -263,29 +263,32 @@ std::string legend_text(const Summary& summary) {
   return legend + "; spread: of one repeat";
 }
 
-// "openmp: 0 of 200 000 sampled labels wrong" for each backend whose labels were only sampled;
-// empty if there is none.
-std::string sampled_labels_text(const Summary& summary) {
-  struct Sample {
+// "openmp: 0 of 200 000 sampled labels wrong" for each backend whose labels were only sampled, or
+// of which some are wrong; empty if there is none.
+std::string label_checks_text(const Summary& summary) {
+  struct Check {
     std::string backend;
+    bool sampled = false;
     std::int64_t wrong = 0;
     std::int64_t labels = 0;
   };
-  std::vector<Sample> samples;
+  std::vector<Check> checks;
   for (const SummaryRow& row : summary.rows) {
     const std::int64_t labels = row.quality.checked_labels.value_or(row.quality.samples);
-    if (row.ok == 0 || labels >= row.quality.samples) continue;
-    auto same = std::find_if(samples.begin(), samples.end(),
-                             [&](const Sample& sample) { return sample.backend == row.backend; });
-    if (same == samples.end()) same = samples.insert(same, {row.backend});
+    if (row.ok == 0) continue;
+    auto same = std::find_if(checks.begin(), checks.end(),
+                             [&](const Check& check) { return check.backend == row.backend; });
+    if (same == checks.end()) same = checks.insert(same, {row.backend});
+    same->sampled = same->sampled || labels < row.quality.samples;
     same->wrong += row.quality.wrong_labels;
     same->labels += labels;
   }
   std::string text;
-  for (const Sample& sample : samples) {
-    text +=
-        fmt::format("{}{}: {} of {} sampled labels wrong", text.empty() ? "checks: " : "; ",
-                    sample.backend, format_grouped(sample.wrong), format_grouped(sample.labels));
+  for (const Check& check : checks) {
+    if (!check.sampled && check.wrong == 0) continue;
+    text += fmt::format("{}{}: {} of {} {}labels wrong", text.empty() ? "checks: " : "; ",
+                        check.backend, format_grouped(check.wrong), format_grouped(check.labels),
+                        check.sampled ? "sampled " : "");
   }
   return text;
 }
@@ -412,8 +415,8 @@ Section time_section(const Summary& summary) {
   if (!accuracy.empty()) section.notes.push_back(accuracy);
   const std::string noise = noise_text(summary);
   if (!noise.empty()) section.notes.push_back(noise);
-  const std::string sampled = sampled_labels_text(summary);
-  if (!sampled.empty()) section.notes.push_back(sampled);
+  const std::string checks = label_checks_text(summary);
+  if (!checks.empty()) section.notes.push_back(checks);
   return section;
 }
 

@@ -247,8 +247,9 @@ void WorkerRunner::prepare(std::size_t setting) {
   if (plan().isolation.mode != IsolateMode::worker) return;
   for (std::size_t v = 0; v < plan().variants.size(); ++v) {
     const auto& backend = plan().variants[v].backend;
-    if (backend == nullptr || !external::prepares(*backend) || workers_.contains(v) ||
-        !plan().fit(setting, v).skip.empty() || workers_.size() >= max_workers()) {
+    if (backend == nullptr || !external::prepares(*backend) || !expects_trials_of(v) ||
+        workers_.contains(v) || !plan().fit(setting, v).skip.empty() ||
+        workers_.size() >= max_workers()) {
       continue;
     }
     try {

@@ -113,7 +113,8 @@ class BackendSession {
   /// pass over the data set with usable_processors() threads. `progress` receives the number of
   /// checked samples. Throws BackendError if the backend changed the samples or their statistics,
   /// if a label is not in [0, k), if the inertia is not that of the labels and centroids, or if the
-  /// backend declares exact labels and a label is not that of the nearest centroid.
+  /// backend declares exact labels and a label is not that of the nearest centroid. Throws
+  /// InputError if the samples of a Matrix::view() were changed, by the program or the backend.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});
 

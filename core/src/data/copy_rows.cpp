@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,6 +27,13 @@ namespace {
 std::int64_t block_rows(std::int64_t features) {
   constexpr std::int64_t kBlockValues = std::int64_t{1} << 20;
   return std::max<std::int64_t>(1, kBlockValues / features);
+}
+
+// Number of rows of d features in CopiedRows::first_rows.
+std::int64_t max_first_rows(std::int64_t features) {
+  constexpr std::int64_t kMaxRows = 1000;
+  constexpr std::int64_t kMinRows = 10;
+  return std::clamp(block_rows(features), kMinRows, kMaxRows);
 }
 
 void tell(const CopyOptions& options, std::int64_t rows, double part) {
@@ -182,12 +190,15 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
   std::vector<std::string> classes;
   std::int64_t n = 0;
   StatisticsPass statistics("", 0, d, DType::float32);
+  std::vector<double> first_rows;
   for (std::int64_t count = block_rows(d); count == block_rows(d); n += count) {
     values.clear();
     classes.clear();
     rows.forget_classes();
     count = rows.read(block_rows(d), values, classes);
     writer.write(values.data(), count, classes);
+    const std::int64_t kept = std::clamp<std::int64_t>(max_first_rows(d) - n, 0, count);
+    first_rows.insert(first_rows.end(), values.data(), values.data() + kept * d);
     if constexpr (std::is_same_v<T, float>) statistics.add(values.data(), d, count);
     tell(options, n + count, rows.fraction());
   }
@@ -198,6 +209,7 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
   }
   copied.feature_names = rows.columns().feature_names;
   copied.has_classes = rows.columns().has_label;
+  copied.first_rows = std::move(first_rows);
   return copied;
 }
 

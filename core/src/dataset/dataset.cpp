@@ -62,6 +62,11 @@ void check_shape(const std::string& name, const Matrix& matrix) {
         fmt::format("{}: the data set has {} rows and {} columns; at least 1 of each is needed",
                     name, matrix.rows, matrix.columns));
   }
+  const auto dtype = static_cast<std::int32_t>(matrix.dtype);
+  if (dtype < 0 || dtype > static_cast<std::int32_t>(DType::float64)) {
+    throw InputError(
+        fmt::format("{}: the dtype is {}; it must be DType::float32 or float64", name, dtype));
+  }
   if (matrix.stride < matrix.columns) {
     throw InputError(fmt::format("{}: the stride {} is below the number of columns {}", name,
                                  matrix.stride, matrix.columns));

@@ -327,7 +327,11 @@ void BackendSession::check_inputs() const {
     fail("statistics of the features");
   }
   if (dataset_.in_memory() && dataset_.compute_fingerprint() != dataset_.fingerprint()) {
-    fail("samples");
+    if (dataset_.matrix().storage != nullptr) fail("samples");
+    throw InputError(fmt::format(
+        "{}: the samples were changed after the data set was made, by the program that owns them "
+        "or by the plugin {}; both must leave them unchanged",
+        dataset_.name(), backend_->name()));
   }
 }
 

@@ -37,6 +37,22 @@ std::string capability_text(std::uint64_t bit) {
   return fmt::format("capability bit 0x{:x}, unknown to this version", bit);
 }
 
+// Values beyond the enumerators and bits that this version knows.
+void check_choices(const FitOptions& options) {
+  constexpr std::uint32_t kObserveBits =
+      kObserveIterations | kObserveInertia | kObserveLabels | kObserveCentroids;
+  if ((options.observe & ~kObserveBits) != 0) {
+    throw InputError(fmt::format(
+        "observe is 0x{:x}; it must consist of kObserve... bits, which are 0x1, 0x2, 0x4 and 0x8",
+        options.observe));
+  }
+  const auto policy = static_cast<std::int32_t>(options.empty_clusters);
+  if (policy < 0 || policy > static_cast<std::int32_t>(EmptyClusters::error)) {
+    throw InputError(fmt::format(
+        "empty_clusters is {}; it must be EmptyClusters::relocate, keep or error", policy));
+  }
+}
+
 }  // namespace
 
 std::string missing_capability(const LoadedBackend& backend, std::uint64_t required) {
@@ -94,6 +110,7 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
     throw InputError(
         fmt::format("tolerance is {}; it must be a finite number >= 0", options.tolerance));
   }
+  check_choices(options);
 }
 
 FitSpec make_spec(const FitOptions& options, double mean_variance) {

@@ -198,6 +198,11 @@ SeedingMethod parse_seeding_method(std::string_view name) {
 }
 
 void check_seeding(const Seeding& seeding) {
+  const auto method = static_cast<int>(seeding.method);
+  if (method < 0 || method > static_cast<int>(SeedingMethod::file)) {
+    throw InputError(fmt::format(
+        "seeding.method is {}; it must be one of the enumerators of SeedingMethod", method));
+  }
   if (seeding.method != SeedingMethod::kmeans_parallel) return;
   if (!(seeding.oversampling > 0) || !(seeding.oversampling <= kMaxOversampling)) {
     throw InputError(fmt::format("oversampling is {}; it must be a number above 0, at most {}",

@@ -216,8 +216,8 @@ class Guards(TestCase):
         file = self.write("years.csv", table("2019,2020", X, Y))
         model = self.folder / "m.json"
         run("fit", file, "--no-header", "-k", "2", "--model", model)
-        for command in (("data", "info", file), ("predict", model, file)):
-            with self.subTest(command[0]):
+        for command in (("data", "info", file), ("predict", model, file), ("data", "convert", file, self.folder / "x.npy")):
+            with self.subTest(command):
                 self.assertIn("the first row, 2019, 2020, looks like a header", run(*command).stderr)
                 self.assertNotIn("looks like", run(*command, "--no-header").stderr)
 

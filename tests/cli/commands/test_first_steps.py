@@ -5,7 +5,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from program import IRIS, TestCase, run
+from program import IRIS, TestCase, run, run_json
 
 
 def warnings(done):
@@ -30,6 +30,9 @@ class Fit(TestCase):
         found = warnings(run("fit", data, "-k", "3"))
         self.assertEqual(found, [f"lloyd: warning: {data}: the last column is text and is taken as classes, but 20 of "
                                  "the first 20 values are distinct, as names are; --drop-columns 2 leaves it out"])
+        for k in ("3", "2..4"):
+            self.assertEqual(run_json("fit", data, "-k", k, "--standardize")["warnings"],
+                             [line.removeprefix("lloyd: warning: ") for line in found])
         for options in (["--drop-columns", "2"], ["--label-column", "name"]):
             self.assertEqual(warnings(run("fit", data, "-k", "3", *options)), [])
         self.assertEqual(warnings(run("fit", IRIS, "-k", "3")), [])
@@ -83,6 +86,11 @@ class Predict(TestCase):
         run("fit", IRIS, "-k", "3", "--columns", "petal_length,sepal_width", "-o", self.out)
         self.assertIn("; --columns petal_length,sepal_width chooses the model's features\n",
                       run("predict", self.out / "model.json", IRIS, status=2).stderr)
+        headless = self.write("h.csv", IRIS.read_text().split("\n", 1)[1])
+        self.assertIn("; --columns with numbers, counted from 0, chooses those that are 'petal_length' and 'sepal_width'\n",
+                      run("predict", self.out / "model.json", headless, status=2).stderr)
+        labels = run("predict", self.out / "model.json", headless, "--columns", "2,1").stdout
+        self.assertEqual(labels, run("predict", self.out / "model.json", IRIS, "--columns", "petal_length,sepal_width").stdout)
         bare = self.write("d.csv", "1,2\n3,4\n")
         run("fit", bare, "-k", "2", "-o", self.out)
         self.assertIn("; --columns chooses the columns that are the model's features\n",

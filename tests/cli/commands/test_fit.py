@@ -122,6 +122,20 @@ class Files(TestCase):
         self.assertEqual(again["iterations"], 1)
         self.assertEqual(again["inertia"], first["inertia"])
 
+    def test_a_model_is_a_start(self):
+        model = self.folder / "m.json"
+        first = run_json("fit", IRIS, "-k", "3", "--restarts", "10", "--model", model)
+        again = run_json("fit", IRIS, "-k", "3", "--seeding", model)
+        self.assertEqual((again["iterations"], again["inertia"]), (1, first["inertia"]))
+        said = run("fit", IRIS, "-k", "4", "--seeding", model, status=2).stderr
+        self.assertIn(f"{model} has 3 rows and 4 columns, but 4 centroids are needed", said)
+        # The start is in the units of the data, whether or not the model or the fit standardizes.
+        start = self.folder / "c.csv"
+        run("fit", IRIS, "-k", "3", "--standardize", "--model", model, "--centroids", start)
+        for options in ([], ["--standardize"]):
+            fits = [run_json("fit", IRIS, "-k", "3", "--seeding", file, *options) for file in (model, start)]
+            self.assertEqual(fits[0]["counts"], fits[1]["counts"])
+
     def predict(self, names, data, *more, status=0):
         """Output of predict for data and a one-cluster model whose two features have these names."""
         self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,

@@ -311,6 +311,17 @@ class External(TestCase):
                 # Each of the two processes was asked once, first of all, and no trial ended meanwhile.
                 self.assertEqual(pathlib.Path(f"{self.program(mode)}.prepared").read_text(), "0\n0\n")
 
+    def test_it_is_not_prepared_if_its_trials_are_done(self):
+        self.experiment("prepares")
+        prepared = pathlib.Path(f"{self.program('prepares')}.prepared")
+        prepared.unlink()
+        kept = self.of_program()
+        (self.output / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in kept))
+        self.assertIn("2 of 4 trials left", run("run", self.folder / "config.yaml", "--resume").stderr)
+        self.assertEqual({record["status"] for record in self.records()}, {"ok"})
+        self.assertEqual(len(self.records()), 4)
+        self.assertFalse(prepared.exists())
+
     def test_a_failed_early_start_is_that_of_its_own_trial(self):
         self.experiment("prepares-changes", status=1)
         self.assertEqual({record["status"] for record in self.of_program()}, {"failed"})

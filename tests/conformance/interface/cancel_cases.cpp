@@ -1,5 +1,9 @@
 // Cancelled fits.
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+
+#include <lloyd/fit.hpp>
 
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
@@ -139,6 +143,59 @@ void unobserved(const Context& context) {
   expect_session_goes_on(context, p);
 }
 
+class PollCounter : public Observer {
+ public:
+  bool on_iteration(const IterationRecord&) noexcept override { return true; }
+  bool stop_requested() const noexcept override {
+    polls_.fetch_add(1);
+    return false;
+  }
+  std::int64_t polls() const { return polls_.load(); }
+
+ private:
+  mutable std::atomic<std::int64_t> polls_ = 0;
+};
+
+// True if the backend computes on a device: its host thread polls while it waits, so the number of
+// polls depends on the time.
+bool computes_on_device(const Context& context, const Dataset& dataset, const Setting& setting) {
+  MemoryEstimate memory;
+  const Status status =
+      context.backend().estimate(make_shape(dataset, setting.clusters), context.parameters().list(),
+                                 make_spec(setting, Run{0, false, nullptr}), memory);
+  expect(status.ok(), "estimate() failed: {}", status_message(status));
+  return memory.device_bytes > 0;
+}
+
+// A single iteration of a large data set must notice a request too, so the passes of a fit poll in
+// proportion to the number of samples.
+void polls(const Context& context) {
+  constexpr std::int64_t kMaxRowsPerPoll = 32768;
+  constexpr std::int64_t kPolls = 8;
+  const Samples samples = rounded(cloud(kPolls * kMaxRowsPerPoll, 2, 52), context.dtype());
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  Setting setting;
+  setting.clusters = 3;
+  setting.centroids = first_rows(samples, setting.clusters);
+  setting.fixed = true;
+  setting.max_iterations = 1;
+  if (computes_on_device(context, dataset, setting)) {
+    throw CaseSkipped{"a device is polled by time, not by samples"};
+  }
+  PollCounter counter;
+  Run run;
+  run.observe = 0;
+  run.observer = &counter;
+  const OwnedSession session = context.open(dataset, setting.clusters);
+  const Trial trial = run_fit(*session, samples, setting, run);
+  expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
+  expect(counter.polls() >= kPolls,
+         "one iteration of {} samples called stop_requested() {} times, at least {} are needed: "
+         "once in {} samples, so that long iterations can be cancelled (a step: by blocks of at "
+         "most as many rows)",
+         samples.n, counter.polls(), kPolls, kMaxRowsPerPoll);
+}
+
 }  // namespace
 
 void add_cancel_cases(std::vector<Case>& cases) {
@@ -146,6 +203,7 @@ void add_cancel_cases(std::vector<Case>& cases) {
   cases.push_back({"cancel/while-running", Scope::variants, while_running});
   cases.push_back({"cancel/from-start", Scope::variants, from_start});
   cases.push_back({"cancel/unobserved", Scope::variants, unobserved});
+  cases.push_back({"cancel/polls", Scope::defaults, polls});
 }
 
 }  // namespace lloyd::conformance

@@ -224,6 +224,34 @@ TEST(Conformance, IterationsThatWereNotAskedForFail) {
   expect_part(failure(run_misbehaving(how, "cancel/unobserved"), ""), "iterations reported");
 }
 
+// A step that hands out all rows as one block polls once for each pass.
+TEST(Conformance, IterationsThatCannotBeCancelledFail) {
+  class OncePerPass final : public Observer {
+   public:
+    explicit OncePerPass(Observer* observer) : observer_(observer) {}
+    bool on_iteration(const IterationRecord& record) noexcept override {
+      return observer_->on_iteration(record);
+    }
+    bool stop_requested() const noexcept override {
+      constexpr int kPasses = 2;  // of one iteration and the closing assignment
+      return ++polls_ <= kPasses && observer_->stop_requested();
+    }
+
+   private:
+    Observer* observer_;
+    mutable int polls_ = 0;
+  };
+  Misbehaviour how;
+  how.fit = [](Session& session, const FitSpec& spec, Observer* observer, FitResult& result) {
+    OncePerPass once(observer);
+    return session.fit(spec, &once, result);
+  };
+  const std::string name = "cancel/polls";
+  expect_part(failure(run_misbehaving(how, name), ""),
+              "one iteration of 262144 samples called stop_requested() 2 times");
+  EXPECT_TRUE(run_misbehaving({}, name).verified());
+}
+
 // Outputs of partial() are validated before they are used as indices.
 TEST(Conformance, FalseOutputsOfPartialFail) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

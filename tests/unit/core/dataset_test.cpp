@@ -42,6 +42,9 @@ TEST(Dataset, RefusesImpossibleShapes) {
   Matrix matrix = shaped(1, 1, 1);
   matrix.data = nullptr;
   EXPECT_EQ(refusal(matrix), "points: the data pointer is null");
+  matrix = shaped(1, 1, 1);
+  matrix.dtype = static_cast<DType>(2);
+  EXPECT_EQ(refusal(matrix), "points: the dtype is 2; it must be DType::float32 or float64");
 }
 
 TEST(Dataset, RefusesValuesOfAnotherNumberThanTheMatrixHas) {

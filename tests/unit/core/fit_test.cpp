@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -112,6 +113,27 @@ TEST_F(Fits, MessageWithoutAnEndIsCut) {
   EXPECT_EQ(message, "liar: " + std::string(sizeof(Status::message), 'x'));
 }
 
+TEST_F(Fits, SamplesThatTheProgramChangesAreNotBlamedOnThePlugin) {
+  std::vector<float> values = {0, 1, 10, 11, 12, 20};
+  const auto change = [&](Matrix matrix, float* value) {
+    const Dataset dataset("mine", std::move(matrix));
+    const auto backend = fake::load("sequential");
+    BackendSession session(backend, dataset, backend->default_parameters());
+    options_.clusters = 2;
+    const Fit result = fit(session, options_);
+    ++*value;
+    session.check(result.centroids, result.labels, result.result.inertia);
+  };
+  EXPECT_EQ(
+      message_of<InputError>([&] { change(Matrix::view(values.data(), 6, 1), values.data()); }),
+      "mine: the samples were changed after the data set was made, by the program that owns them "
+      "or by the plugin sequential; both must leave them unchanged");
+  Matrix owned = Matrix::from_values(values, 6, 1);
+  auto* const first = const_cast<float*>(static_cast<const float*>(owned.data));
+  EXPECT_EQ(message_of<BackendError>([&] { change(owned, first); }),
+            "sequential: the plugin changed the samples, which it may only read");
+}
+
 TEST_F(Fits, OptionsOutOfRangeAreRefused) {
   const auto refusal = [&](const std::function<void(FitOptions&)>& change) {
     FitOptions options = options_;
@@ -124,6 +146,14 @@ TEST_F(Fits, OptionsOutOfRangeAreRefused) {
   EXPECT_NE(refusal([](auto& o) { o.max_iterations = 0; }).find("is 0"), std::string::npos);
   EXPECT_NE(refusal([](auto& o) { o.tolerance = -1; }).find("tolerance is -1"), std::string::npos);
   EXPECT_NE(refusal([](auto& o) { o.tolerance = std::nan(""); }).find("nan"), std::string::npos);
+  EXPECT_EQ(
+      refusal([](auto& o) { o.observe = 0x11; }),
+      "observe is 0x11; it must consist of kObserve... bits, which are 0x1, 0x2, 0x4 and 0x8");
+  EXPECT_EQ(refusal([](auto& o) { o.empty_clusters = static_cast<EmptyClusters>(3); }),
+            "empty_clusters is 3; it must be EmptyClusters::relocate, keep or error");
+  EXPECT_EQ(
+      message_of<InputError>([] { check_seeding({.method = static_cast<SeedingMethod>(9)}); }),
+      "seeding.method is 9; it must be one of the enumerators of SeedingMethod");
 }
 
 TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {

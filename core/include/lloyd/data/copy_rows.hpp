@@ -34,6 +34,9 @@ struct CopiedRows {
   std::vector<RoundingLoss> rounding_losses = {};
   std::vector<std::string> feature_names = {};  ///< of a text file; may be empty
   bool has_classes = false;                     ///< the text file has a column of classes
+  /// The values of the first rows of a text file as they were written, row-major: up to 1000 rows,
+  /// fewer if they are long.
+  std::vector<double> first_rows = {};
 };
 
 /// Copies all rows, in blocks of some megabytes, to a file whose extension gives its format; see

@@ -128,15 +128,19 @@ bool begins_like_number(std::string_view text) {
   return first != std::string_view::npos && is_ascii_digit(text[first]);
 }
 
-// True if there are at least two parts between separators and all of them are numbers.
-bool is_list(std::string_view text, char separator) {
+// True if there are at least two parts between separators and all of them are numbers, which may
+// have a comma as decimal mark if `decimal_comma`.
+bool is_list(std::string_view text, char separator, bool decimal_comma = false) {
   std::size_t parts = 1;
   for (;; ++parts) {
     const std::size_t end = text.find(separator);
     std::string_view part = text.substr(0, end);
     part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
     part.remove_suffix(part.size() - std::min(part.find_last_not_of(' ') + 1, part.size()));
-    if (!is_number(part)) return false;
+    std::string number(part);
+    const std::size_t comma = number.find(',');
+    if (decimal_comma && comma != std::string::npos) number[comma] = '.';
+    if (!is_number(number)) return false;
     if (end == std::string_view::npos) return parts > 1;
     text.remove_prefix(end + 1);
   }
@@ -196,7 +200,7 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
-  if (decimal_comma && is_list(ascii, ';')) {
+  if (decimal_comma && is_list(ascii, ';', true)) {
     return {"; if ';' separates the cells, set the delimiter option", true};
   }
   if (is_list(ascii, ';')) {
@@ -205,7 +209,16 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
         "cells such as 2,5",
         true};
   }
-  if (is_list(ascii, '\t')) return {"; if tabs separate the cells, set the delimiter option", true};
+  if (is_list(ascii, '\t', decimal_comma)) {
+    return {"; if tabs separate the cells, set the delimiter option", true};
+  }
+  constexpr std::string_view kBlanks =
+      "; write thousands without separators, or set the delimiter option if blanks separate the "
+      "cells";
+  if (decimal_comma && is_list(ascii, ' ', true)) return {kBlanks, true};
+  if (decimal_comma && is_list(ascii, ',') && std::count(ascii.begin(), ascii.end(), '.') > 1) {
+    return {"; if ',' separates the cells, leave the decimal_comma option out", true};
+  }
   if (decimal_comma && ascii.find(',') != std::string::npos) {
     return {"; write thousands without separators: 1000,5"};
   }
@@ -221,12 +234,7 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   if (has_digit_before(ascii, ":/-")) {
     return {"; convert dates, times and ranges to numbers"};
   }
-  if (is_list(ascii, ' ')) {
-    return {
-        "; write thousands without separators, or set the delimiter option if blanks separate "
-        "the cells",
-        true};
-  }
+  if (is_list(ascii, ' ')) return {kBlanks, true};
   if (is_list(without_repeated_blanks(ascii), ' ')) {
     return {"; if blanks separate the cells, write one comma in place of each group of blanks"};
   }

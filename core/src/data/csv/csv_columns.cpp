@@ -232,6 +232,34 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
       "columns option, or leave it out with drop_columns = {\"0\"}");
 }
 
+// Refuses a header that was not divided into its names because the delimiter is another one.
+void check_single_name(const CsvCursor& header, const std::vector<CsvCell>& names) {
+  if (names.size() > 1 || names.front().quoted || !header.decimal_comma()) return;
+  if (names.front().text.find(',') == std::string_view::npos) return;
+  header.fail_for_option(
+      0, fmt::format("the only column is called '{}'; if ',' separates the cells, leave the "
+                     "decimal_comma option out, otherwise put the name in quotes",
+                     shown(names.front().text)));
+}
+
+// Refuses rows with one cell more than the header, the first of them a row name. `row` is at the
+// first of them.
+void refuse_row_names(const CsvCursor& row, const std::vector<CsvCell>& names,
+                      const std::vector<CsvCell>& cells) {
+  if (cells.size() != names.size() + 1 || cells.back().text.empty()) return;
+  const CsvCell& first = cells.front();
+  const bool is_row_name =
+      first.quoted || first.text == "1" || kind_of_cell(first.text) == CellKind::name;
+  const auto has_semicolon = [](const CsvCell& cell) {
+    return cell.text.find(';') != std::string_view::npos;
+  };
+  if (!is_row_name || std::any_of(names.begin(), names.end(), has_semicolon)) return;
+  row.fail(0, fmt::format("the row has {} columns, but the header has {}, as in a table of R's "
+                          "write.table, whose first column holds row names and has no name; "
+                          "write it with row.names = FALSE, or put a name in front of the header",
+                          cells.size(), names.size()));
+}
+
 // True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
 // second has only numbers with a decimal point or exponent. Samples that begin with such a row do
 // not go on with one that has no integer at all.
@@ -336,6 +364,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   if (header) {
     if (second.empty())
       throw InputError(fmt::format("{}: no rows follow the header", cursor.file()));
+    check_single_name(cursor, first);
+    refuse_row_names(below, first, second);
     cursor = below;
   }
   const CsvRow& values = header ? second_row : first_row;

@@ -122,8 +122,32 @@ CsvCell CsvCursor::take_quoted_cell(std::int64_t column) {
   const std::string_view text(start, static_cast<std::size_t>(at_ - start));
   ++at_;
   skip_blanks();
-  if (!at_cell_end()) fail(column, "text follows the closing quote");
+  if (!at_cell_end()) fail_after_quote(column);
   return {text, true};
+}
+
+// The text after a quoted cell often begins with the delimiter that the file really has.
+void CsvCursor::fail_after_quote(std::int64_t column) const {
+  const std::string message = "text follows the closing quote";
+  if (*at_ == ',' && decimal_comma_) {
+    fail_for_option(column, message +
+                                "; with the decimal_comma option, ',' separates no cells: another "
+                                "delimiter is needed, such as ';'");
+  }
+  if (*at_ == ';' && !decimal_comma_) {
+    fail_for_option(column, message +
+                                "; if ';' separates the cells, set the delimiter option, or the "
+                                "decimal_comma option for cells such as 2,5");
+  }
+  if (*at_ == ',' || *at_ == ';' || *at_ == '|') {
+    fail_for_option(column, fmt::format("{}; if '{}' separates the cells, set the delimiter option",
+                                        message, *at_));
+  }
+  if (is_blank(at_[-1])) {
+    fail_for_option(column, fmt::format("{}; if {} separate the cells, set the delimiter option",
+                                        message, at_[-1] == '\t' ? "tabs" : "blanks"));
+  }
+  fail(column, message);
 }
 
 void CsvCursor::check_byte(std::int64_t column) const {
@@ -178,7 +202,7 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     fail(column, fmt::format("'{}' is beyond the range of {}", shown(text),
                              std::is_same_v<T, float> ? "float32" : "float64"));
   }
-  if (column == 0 && text.starts_with('#')) {
+  if (column == 0 && text.starts_with('#') && !is_missing_value(text)) {
     fail(column,
          fmt::format("'{}' is not a number; lines that begin with '#' are rows too", shown(text)));
   }

@@ -93,6 +93,7 @@ class CsvCursor {
   }
   bool at_cell_end() const { return at_row_end() || *at_ == delimiter_; }
   CsvCell take_quoted_cell(std::int64_t column);
+  [[noreturn]] void fail_after_quote(std::int64_t column) const;
   /// Throws InputError for bytes that no cell may hold.
   void check_byte(std::int64_t column) const;
   std::string with_decimal_point(std::string_view text) const;

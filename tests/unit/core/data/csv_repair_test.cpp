@@ -144,6 +144,34 @@ TEST_F(CsvRepair, RefusesAPointWhereDecimalsHaveCommas) {
             "thousands without separators: 12500,5");
 }
 
+TEST_F(CsvRepair, NamesTheDelimiterOfATableWithDecimalCommas) {
+  const CsvOptions options = repairing(false, true);
+  const auto advice = [&](const std::string& text) {
+    const std::string message = refusal(text, options);
+    return message.substr(message.find("; ") + 2);
+  };
+  EXPECT_EQ(advice("x\n1,5\t2,5\n"), "if tabs separate the cells, set the delimiter option");
+  EXPECT_EQ(advice("x\n1,5 2,5\n"),
+            "write thousands without separators, or set the delimiter option if blanks separate "
+            "the cells");
+  EXPECT_EQ(advice("x\n1.5,2.5\n"),
+            "if ',' separates the cells, leave the decimal_comma option out");
+  EXPECT_EQ(advice("x\n1.000,5\n"), "write thousands without separators: 1000,5");
+  EXPECT_EQ(advice("\"1,5\",\"2,5\"\n"),
+            "with the decimal_comma option, ',' separates no cells: another delimiter is needed, "
+            "such as ';'");
+  CsvOptions tabs = options;
+  tabs.delimiter = '\t';
+  EXPECT_EQ(refusal("x\n1,5;2,5\n", tabs),
+            "t.csv, line 2, column 1: '1,5;2,5' is not a number; if ';' separates the cells, set "
+            "the delimiter option");
+  // Each row would be read as one number.
+  EXPECT_EQ(refusal("x,y\n1,5\n2,6\n", options),
+            "t.csv, line 1, column 1: the only column is called 'x,y'; if ',' separates the cells, "
+            "leave the decimal_comma option out, otherwise put the name in quotes");
+  EXPECT_EQ(values_of(read("\"x,y\"\n1,5\n2,6\n", options)), (Values{1.5, 2.6F}));
+}
+
 TEST(DecimalCommas, AreReplacedInNumbersOnly) {
   std::string text = "1,5; -2,5 ;,;,5;5,;1,2,3;a1,5;\"1,5\";\"1,5;1,5\";1,5e;1,5e3\n1,5";
   replace_decimal_commas(text.data(), text.data() + text.size(), ';');

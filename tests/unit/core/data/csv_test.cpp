@@ -297,10 +297,37 @@ TEST_F(Csv, RefusesRowsOfAnotherLength) {
             "t.csv, line 2, column 3: the row has 2 columns; the first row has 3");
 }
 
+TEST_F(Csv, RecognizesRowNamesOfR) {
+  const std::string advice =
+      "t.csv, line 2, column 1: the row has 3 columns, but the header has 2, as in a table of R's "
+      "write.table, whose first column holds row names and has no name; write it with row.names = "
+      "FALSE, or put a name in front of the header";
+  EXPECT_EQ(refusal("\"x\",\"y\"\n\"1\",2,3\n\"2\",4,5\n"), advice);
+  EXPECT_EQ(refusal("x,y\n1,2,3\n2,4,5\n"), advice);
+  EXPECT_EQ(refusal("x,y\nMazda RX4,2,3\nDatsun 710,4,5\n"), advice);
+  CsvOptions blanks;
+  blanks.delimiter = ' ';
+  EXPECT_EQ(refusal("\"x\" \"y\"\n\"1\" 2 3\n", blanks), advice);
+  EXPECT_EQ(refusal("x,y\n7,2,3\n"),
+            "t.csv, line 2, column 3: the row has 3 columns; the first row has 2");
+  CsvOptions named;
+  named.columns = {"x", "y"};
+  EXPECT_EQ(read("name,x,y\n1,2,3\n2,4,5\n", named).features(), 2);
+}
+
 TEST_F(Csv, RefusesBrokenQuotes) {
   EXPECT_EQ(refusal("1,2\n3,\"4\n"),
             "t.csv, line 2, column 2: the quoted cell has no closing quote on its line");
-  EXPECT_EQ(refusal("\"1\"2,3\n"), "t.csv, line 1, column 1: text follows the closing quote");
+  const std::string follows = "t.csv, line 1, column 1: text follows the closing quote";
+  EXPECT_EQ(refusal("\"1\"2,3\n"), follows);
+  const auto separate = [&](const char* what) {
+    return follows + "; if " + what + " the cells, set the delimiter option";
+  };
+  EXPECT_EQ(refusal("\"x\" \"y\"\n1 2\n"), separate("blanks separate"));
+  EXPECT_EQ(refusal("\"x\"\t\"y\"\n1\t2\n"), separate("tabs separate"));
+  EXPECT_EQ(refusal("\"x\"|\"y\"\n1|2\n"), separate("'|' separates"));
+  EXPECT_EQ(refusal("\"x\";\"y\"\n1;2\n"),
+            separate("';' separates") + ", or the decimal_comma option for cells such as 2,5");
 }
 
 TEST_F(Csv, RefusesInvalidBytes) {
@@ -335,6 +362,9 @@ TEST_F(Csv, ExplainsThatThereAreNoComments) {
   EXPECT_EQ(
       refusal("1,2\n# end\n"),
       "t.csv, line 2, column 1: '# end' is not a number; lines that begin with '#' are rows too");
+  EXPECT_EQ(refusal("1,2\n#N/A,3\n"),
+            "t.csv, line 2, column 1: '#N/A' is not a number; a missing value must be filled in, "
+            "or its row left out (the drop_missing option)");
   EXPECT_EQ(read("# x,y\n1,2\n").feature_names, (Texts{"# x", "y"}));
 }
 

@@ -198,8 +198,42 @@ sweep: {seeding: [random, k-means++], seeding.seed: [1, 2]}
   for (const auto& planned : plan.settings) {
     EXPECT_EQ(planned.setting.options.seeding.seed, 3u);
   }
-  EXPECT_EQ(message_of<InputError>([&] { plan_of(config, {"seeding.rounds=3"}); }),
-            "--set seeding.rounds:1:1: the axis 'seeding' would overwrite 'seeding.rounds'");
+  EXPECT_EQ(
+      message_of<InputError>([&] { plan_of(config, {"seeding.rounds=3"}); }),
+      "--set seeding.rounds:1:1: the axis 'seeding' would overwrite 'seeding.rounds'; --sweep "
+      "'seeding.rounds=[3]' sets it for every value of that axis");
+}
+
+TEST(ExperimentOverrides, NoneIsWithoutEffect) {
+  const std::string config = R"(
+dataset: {file: a.csv}
+clusters: 2
+backends: [sequential]
+sweep: {dataset: [{file: a.csv}, {file: b.csv}], seeding.seed: [1, 2]}
+)";
+  const auto read = [&](const Overrides& overrides) {
+    return read_experiment(parse_config(config, "e.yaml"), "", "e", overrides, "").settings;
+  };
+  const auto refusal = [&](const Overrides& overrides) {
+    return message_of<InputError>([&] { read(overrides); });
+  };
+  EXPECT_EQ(refusal({{"dataset.samples=100"}, {}}),
+            "--set dataset.samples:1:1: the axis 'dataset' would overwrite 'dataset.samples'; "
+            "--sweep 'dataset.samples=[100]' sets it for every value of that axis");
+  const std::vector<Setting> sampled = read({{}, {"dataset.samples=[100]"}});
+  ASSERT_EQ(sampled.size(), 4u);
+  for (const Setting& setting : sampled) EXPECT_EQ(setting.dataset.sampling.samples, 100);
+  EXPECT_EQ(refusal({{"seeding={method: random, seed: 7}"}, {}}),
+            "--set seeding:1:1: the axis 'seeding.seed' would overwrite the 'seeding.seed' that is "
+            "given here; leave it out, or set it by itself");
+  EXPECT_EQ(read({{"seeding=random"}, {}}).size(), 4u);
+  EXPECT_EQ(refusal({{"stop.max_iterations=3"}, {"stop=[{max_iterations: 4}]"}}),
+            "--set stop.max_iterations:1:1: the axis 'stop' would overwrite 'stop.max_iterations'; "
+            "--sweep 'stop.max_iterations=[3]' sets it for every value of that axis");
+  EXPECT_EQ(refusal({{"stop.max_iterations=3", "stop={tolerance: 0}"}, {}}),
+            "--set stop:1:1: 'stop' would overwrite 'stop.max_iterations', which is set before it; "
+            "give 'stop' first");
+  EXPECT_EQ(read({{"stop={tolerance: 0}", "stop.max_iterations=3"}, {}}).size(), 4u);
 }
 
 TEST(ExperimentOverrides, WrongOnesAreRefused) {

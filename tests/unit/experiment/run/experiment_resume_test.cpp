@@ -118,6 +118,7 @@ TEST_F(ExperimentResume, FailuresAreMadeAgainOnDemand) {
 
 TEST_F(ExperimentResume, TrialsLeftAreThoseWithoutAnOutcome) {
   EXPECT_EQ(trials_left(plan_, {}), plan_.trials());
+  EXPECT_EQ(variants_left(plan_, {}), (std::vector<bool>{false, true, true, true}));
   go_on(6);  // a skipped pair, and five trials, or four and one cancelled trial
   std::optional<LastRun> last = find_last_run(read_records(file()).runs, plan_, {});
   const std::int64_t done = static_cast<std::int64_t>(outcomes().size());
@@ -153,14 +154,20 @@ until: {relative_error: 1.0e-9, max_seconds: 1000}
     // Nine trials of the repeats, two further rounds, and one trial of a third.
     go_on(9 + 2 * 2 + 1, killed);
     std::optional<LastRun> last = find_last_run(read_records(file()).runs, plan_, {});
-    EXPECT_EQ(trials_left(plan_, earlier_trials(std::move(last->records), false)), 1);
+    const EarlierTrials earlier = earlier_trials(std::move(last->records), false);
+    EXPECT_EQ(trials_left(plan_, earlier), 1);
+    const std::vector<bool> left = variants_left(plan_, earlier);
+    EXPECT_TRUE(left == (std::vector<bool>{true, false, false}) ||
+                left == (std::vector<bool>{false, true, false}));
     const RunResult result = go_on(1000);
     EXPECT_FALSE(result.cancelled);
     EXPECT_EQ(outcomes().size(), 9u + 3u * 2u);
     EXPECT_EQ(summarize(result.records).rows.at(0).ok, 6);
     EXPECT_EQ(summarize(result.records).rows.at(1).ok, 6);
     last = find_last_run(read_records(file()).runs, plan_, {});
-    EXPECT_EQ(trials_left(plan_, earlier_trials(std::move(last->records), false)), 0);
+    const EarlierTrials all = earlier_trials(std::move(last->records), false);
+    EXPECT_EQ(trials_left(plan_, all), 0);
+    EXPECT_EQ(variants_left(plan_, all), std::vector<bool>(3));
   }
 }
 

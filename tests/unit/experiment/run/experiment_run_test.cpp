@@ -252,6 +252,17 @@ TEST_F(ExperimentRun, SampledLabelsAreCountedInRecordsAndSummary) {
       << table;
 }
 
+TEST_F(ExperimentRun, WrongLabelsAreCountedWithoutABaseline) {
+  make("{dataset: {blobs: {samples: 300}}, backends: [sequential, openmp], repeats: 2}");
+  RunResult result = run([](const Record&) {});
+  for (Record& record : result.records[1]) {
+    record.backend.accuracy = "float32";
+    record.after_one->labels.wrong = 12;
+  }
+  const std::string table = summary_table(summarize(result.records));
+  EXPECT_NE(table.find("\nchecks: openmp: 12 of 300 labels wrong\n"), std::string::npos) << table;
+}
+
 TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
   make(kRunConfig);
   const RunResult result = run([](const Record&) {});

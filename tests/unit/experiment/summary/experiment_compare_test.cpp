@@ -119,6 +119,17 @@ TEST(ExperimentCompare, ListsOtherDifferencesOfTheRuns) {
   EXPECT_EQ(warnings([](Record& record) { record.machine.build_type = "Debug"; },
                      [](Record& record) { record.machine.build_type = "Release"; }),
             Texts{"the programs were built differently: Debug (old), Release (new)"});
+  const auto by = [](const std::string& version, const std::string& commit) {
+    return [=](Record& record) {
+      record.machine.lloyd = version;
+      record.machine.commit = commit;
+    };
+  };
+  EXPECT_EQ(warnings(by("0.4.0", "c1"), by("0.5.0", "c2")),
+            Texts{"the runs are of different versions of Lloyd: 0.4.0 (old), 0.5.0 (new)"});
+  EXPECT_EQ(warnings(by("0.5.0", "c1"), by("0.5.0", "c2")),
+            Texts{"the runs are of different commits of Lloyd: c1 (old), c2 (new)"});
+  EXPECT_EQ(warnings(by("0.5.0", ""), by("0.5.0", "c2")), Texts{});
   EXPECT_EQ(warnings(fix_iterations, {}),
             Texts{"times are per fit: only the old run has 'stop.iterations' in every setting"});
 }

@@ -19,6 +19,7 @@
 #include <lloyd/plugin/sdk/fit_driver.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 #include <lloyd/plugin/sdk/step.hpp>
+#include <lloyd/plugin/sdk/step_checks.hpp>
 
 namespace lloyd {
 
@@ -29,6 +30,8 @@ template <Step S>
 class LloydLoop {
  public:
   using T = typename S::value_type;  ///< of the samples: float or double
+
+  static_assert(detail::check_step<S>());
 
   /// `step` and what `dataset` points to must outlive the loop.
   LloydLoop(S& step, const DatasetView& dataset)

@@ -9,6 +9,7 @@
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/lloyd_loop.hpp>
+#include <lloyd/plugin/sdk/step_checks.hpp>
 
 namespace lloyd {
 
@@ -98,6 +99,9 @@ constexpr BackendInfo exact_step_info(const char* summary) {
 /// Use it with LLOYD_EXPORT_PLUGIN.
 template <template <class> class StepOf, const BackendInfo& Info>
 class StepBackend final : public Backend {
+  static_assert(detail::check_step_class<StepOf<float>>());
+  static_assert(detail::check_step_class<StepOf<double>>());
+
  public:
   /// The template's Info.
   const BackendInfo* info() const noexcept override { return &Info; }
