@@ -94,6 +94,11 @@ class Mpi(TestCase):
         self.assertIn("wide.npy is read in blocks of ", done.stderr)
         for kind in ("labels.npy", "centroids.npy", "json"):
             self.assertEqual((self.folder / f"ranks.{kind}").read_bytes(), (self.folder / f"alone.{kind}").read_bytes(), kind)
+        done = self.run_with_limit("68MiB", "predict", self.folder / "alone.json", data, "--backend", "sequential",
+                                   "--labels", self.folder / "predicted.npy")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("wide.npy is read in blocks of ", done.stderr)
+        self.assertEqual((self.folder / "predicted.npy").read_bytes(), (self.folder / "alone.labels.npy").read_bytes())
         done = self.run_with_limit("40MiB", "fit", data, *fixed)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertRegex(done.stderr, "even when they are read in blocks, .* and [0-9.]+ MiB those of combining the "
@@ -103,6 +108,49 @@ class Mpi(TestCase):
         command = [LLOYD, *map(str, arguments), "--memory-limit", limit]
         return subprocess.run(mpirun_command(2, command), capture_output=True, text=True, env=ENVIRONMENT, timeout=300,
                               stdin=subprocess.DEVNULL)
+
+    def test_predict_writes_the_labels_of_one_process(self):
+        data = self.make_data()
+        model = self.folder / "model.json"
+        run("fit", data, "-k", 11, "--standardize", "--model", model)
+        for labels in ("labels.npy", "labels.csv"):
+            alone = json.loads(run("predict", model, data, "--labels", self.folder / labels, "--json").stdout)
+            for ranks in (2, 3):
+                with self.subTest(f"{labels}, {ranks} ranks"):
+                    file = self.folder / f"{ranks}.{labels}"
+                    status, output, messages = run_launched(mpirun_command(
+                        ranks, [LLOYD, "predict", model, data, "--labels", file, "--json"]))
+                    self.assertEqual((status, messages), (0, []))
+                    found = json.loads(output)
+                    for key in ("dataset", "clusters", "inertia", "counts"):
+                        self.assertEqual(found[key], alone[key], key)
+                    self.assertEqual(file.read_bytes(), (self.folder / labels).read_bytes())
+
+    def test_what_predict_cannot_do_on_ranks_is_refused(self):
+        data = self.make_data()
+        model = self.folder / "model.json"
+        run("fit", data, "--model", model)
+        text = self.write("text.csv", "1,2,3\n4,5,6\n")
+        pair = self.write("pair.csv", "1,2\n3,4\n")
+        run("data", "convert", pair, self.folder / "pair.npy")
+        for arguments, message in (
+                ([data], "labels on standard output cannot be used with several processes"),
+                ([data, "--distances", self.folder / "d.npy"], "--distances cannot be used with several processes"),
+                ([text, "--json"], "a text file cannot be used with several processes"),
+                ([self.folder / "pair.npy", "--json"], "has 2 features, but the model")):
+            with self.subTest(message):
+                status, output, messages = run_launched(mpirun_command(2, [LLOYD, "predict", model, *map(str, arguments)]))
+                self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+                self.assertIn(message, messages[0])
+
+    def test_the_first_rank_describes_a_file(self):
+        for file in (self.make_data(), self.write("text.csv", "1,2\n3,4\n5,7\n")):
+            status, output, messages = run_launched(mpirun_command(3, [LLOYD, "data", "info", file]))
+            self.assertEqual((status, messages), (0, []))
+            self.assertEqual(output, run("data", "info", file).stdout)
+        status, output, messages = run_launched(mpirun_command(3, [LLOYD, "data", "info", self.folder / "none.npy"]))
+        self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+        self.assertRegex(messages[0], r"^lloyd: \S*none.npy")
 
     def test_ranks_that_see_other_files_are_named(self):
         data = self.make_data()
