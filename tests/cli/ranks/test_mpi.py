@@ -152,6 +152,24 @@ class Mpi(TestCase):
         self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
         self.assertRegex(messages[0], r"^lloyd: \S*none.npy")
 
+    def test_a_wrong_command_line_is_reported_once(self):
+        data = self.make_data()
+        for command, message in (
+                (fit_command(data, "--nonsense"), "--nonsense"), ([LLOYD, "fit"], "DATA is missing"),
+                (fit_command(data, "--columns", ""), "--columns needs a value"),
+                ([LLOYD, "predict", data, data, "--comm-timeout", "x"], "--comm-timeout"),
+                ([LLOYD, "data", "info", data, "--json=1"], "--json"), ([LLOYD, "fot", data], "fot"),
+                (fit_command(self.folder / "none.npy"), "none.npy")):
+            with self.subTest(message):
+                status, output, messages = run_launched(mpirun_command(3, command))
+                self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+                self.assertIn(message, messages[0])
+                self.assertNotIn("rank", messages[0])
+        status, _, messages = run_launched(
+            [MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(data, "--nonsense")])
+        self.assertEqual((status, len(messages)), (2, 1), messages)
+        self.assertRegex(messages[0], "^lloyd: rank 1: .*--nonsense")
+
     def test_ranks_that_see_other_files_are_named(self):
         data = self.make_data()
         other = self.make_data("other.npy", 999)
