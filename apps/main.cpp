@@ -22,6 +22,7 @@
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
 #include "commands/usage_error.hpp"
+#include "fit/ranks/launched_command.hpp"
 #include "machine/processors/affinity.hpp"
 #include "machine/system/system.hpp"
 #include "output/output.hpp"
@@ -31,15 +32,18 @@
 
 namespace {
 
-// Throws InputError for an option with an empty value, most often an unset shell variable, which
-// would otherwise count as an option not given.
-void refuse_empty_values(const CLI::App& app) {
+// The fault of an option with an empty value, most often an unset shell variable, which would
+// otherwise count as an option not given; empty if there is none.
+std::string empty_value(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::vector<std::string>& values = option->results();
     if (std::find(values.begin(), values.end(), "") == values.end()) continue;
-    throw lloyd::InputError(fmt::format("{} needs a value, not an empty text", option->get_name()));
+    return fmt::format("{} needs a value, not an empty text", option->get_name());
   }
-  for (const CLI::App* subcommand : app.get_subcommands()) refuse_empty_values(*subcommand);
+  for (const CLI::App* subcommand : app.get_subcommands()) {
+    if (std::string fault = empty_value(*subcommand); !fault.empty()) return fault;
+  }
+  return {};
 }
 
 // Lets an option that may be repeated take one value each time. CLI11's default is all arguments up
@@ -165,12 +169,14 @@ int main(int argc, char** argv) {
       apps::note("lloyd: standard output cannot be written\n");
       return apps::kFailed;
     }
-    apps::write_message(apps::failure_message(apps::usage_error(app, argc, argv, error)));
-    return apps::kBadInput;
+    return apps::run_to_end(
+        [&] { return apps::fail_usage(app, context, apps::usage_error(app, argc, argv, error)); });
   }
 
   return apps::run_to_end([&] {
-    refuse_empty_values(app);
+    if (const std::string empty = empty_value(app); !empty.empty()) {
+      return apps::fail_usage(app, context, empty);
+    }
     require_stack();
     return context.action();
   });

@@ -21,6 +21,7 @@
 #include <lloyd/plugin/sdk/usable_processors.hpp>
 
 #include "commands/commands.hpp"
+#include "fit/ranks/launched_command.hpp"
 #include "options/bounded_data.hpp"
 #include "options/data_guards.hpp"
 #include "options/data_options.hpp"
@@ -169,6 +170,13 @@ int describe(DataOptions data, bool json) {
   return kDone;
 }
 
+// Of several ranks, the first one describes the file.
+int info(const Context& context, const DataOptions& data, bool json) {
+  const auto job = find_job(context);
+  if (!job) return describe(data, json);
+  return run_on_first_rank(context, *job, [&] { return describe(data, json); });
+}
+
 void add_blobs(CLI::App& parent, Context& context) {
   auto* command = parent.add_subcommand("blobs", "Generate normal clusters around random centres");
   auto options = std::make_shared<BlobsOptions>();
@@ -221,8 +229,9 @@ void add_info(CLI::App& parent, Context& context) {
   auto json = std::make_shared<bool>(false);
   data->add_to(*command);
   command->add_flag("--json", *json, "Print JSON");
-  command->callback(
-      [&context, data, json] { context.action = [data, json] { return describe(*data, *json); }; });
+  command->callback([&context, data, json] {
+    context.action = [&context, data, json] { return info(context, *data, *json); };
+  });
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/launched_ranks.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "commands/command_end.hpp"
@@ -29,6 +28,7 @@
 #include "fit/plot/cluster_plot.hpp"
 #include "fit/plot/plotted_samples.hpp"
 #include "fit/ranks/fit_on_ranks.hpp"
+#include "fit/ranks/launched_command.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
 #include "options/cluster_range.hpp"
@@ -219,12 +219,7 @@ ExitStatus fit_range(const FitCommandOptions& options, const BoundedData& data,
 }
 
 int run_fit(const Context& context, FitCommandOptions options) {
-  std::vector<RefusedPlugin> refused;
-  const auto folders = Registry::default_folders(context.plugin_folders);
-  if (const auto job = find_launched_job(folders, &refused)) {
-    return fit_on_ranks(context, std::move(options), *job);
-  }
-  refuse_unjoined_processes(refused);
+  if (const auto job = find_job(context)) return fit_on_ranks(context, std::move(options), *job);
   const std::vector<std::string> centroid_names = options.complete();
   options.data.take_standard_input();
   options.complete_outputs();
@@ -362,13 +357,7 @@ void add_fit_command(CLI::App& app, Context& context) {
       ->needs(output)
       ->capture_default_str();
   options->checkpoint.add_to(*command);
-  command
-      ->add_option("--comm-timeout", options->comm_timeout,
-                   "With several ranks (mpirun, srun): seconds to wait for a rank that does not "
-                   "respond; 0: no "
-                   "limit")
-      ->check(whole_number(0, 1000000))
-      ->capture_default_str();
+  add_comm_timeout(*command, options->comm_timeout);
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&context, options] {
     context.action = [&context, options] { return run_fit(context, *options); };

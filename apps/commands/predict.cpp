@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@
 #include "fit/distances.hpp"
 #include "fit/measurements.hpp"
 #include "fit/model.hpp"
+#include "fit/ranks/launched_command.hpp"
+#include "fit/ranks/rank_data.hpp"
+#include "fit/ranks/rank_files.hpp"
 #include "json/parameters_json.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
@@ -44,6 +48,7 @@ struct PredictOptions {
   BackendOptions backend;
   MemoryOption memory;
   std::string labels, distances;
+  std::int64_t comm_timeout = 60;  // seconds; 0: no limit
   bool json = false;
 };
 
@@ -66,36 +71,156 @@ void refuse_swapped_arguments(const PredictOptions& options) {
                                      options.data.file, enumerated(readable_extensions(), "or")));
 }
 
-int predict(const Context& context, PredictOptions options) {
+// Makes the paths of the outputs absolute. Throws InputError.
+void complete(PredictOptions& options) {
   refuse_swapped_arguments(options);
   for (std::string* const output : {&options.labels, &options.distances}) {
     check_extension(*output, {".csv", ".npy"});
     *output = absolute_path(*output).string();
   }
-  options.data.take_standard_input();
+}
+
+// Throws InputError unless the outputs can be written.
+void try_outputs_of(const PredictOptions& options) {
   std::vector<std::filesystem::path> inputs = options.data.sources();
   inputs.emplace_back(options.model);
   refuse_overwriting({options.labels, options.distances}, inputs);
   try_outputs({options.labels, options.distances});
-  supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
-  const Model model = read_model(options.model, options.memory.limit);
+}
+
+Model open_model(PredictOptions& options) {
+  Model model = read_model(options.model, options.memory.limit);
   if (const std::string text = scaling_warning(options.model, model); !text.empty()) {
     note("lloyd: warning: {}\n", text);
   }
   options.data.expected_names = model.feature_names;
-  BoundedFile file(options.data, options.memory);
+  return model;
+}
+
+// Throws InputError unless the features of the data are those of the model; standardizes the data
+// as the model says. `warns`: warns of rounding.
+void fit_to_model(const PredictOptions& options, const Model& model, bool warns,
+                  BoundedFile& file) {
   check_features(options.model, model, file);
-  warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
+  if (warns) warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
   if (model.standardization) file.standardize(*model.standardization);
+}
+
+// Labelling takes no more memory than a fit from given centroids.
+FitOptions planned_fit(const Model& model) {
+  FitOptions planned;
+  planned.clusters = model.clusters;
+  planned.seeding.method = SeedingMethod::file;
+  return planned;
+}
+
+// Labels of the samples of this process, and results for all samples.
+struct Labelling {
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> counts;
+  LabelResult result;
+  ResultCheck check;
+};
+
+Labelling label(BackendSession& session, const Model& model) {
+  Labelling labelling;
+  InterruptObserver observer;
+  StageLine line;
+  line.show(fmt::format("labelling {} samples", session.dataset().total_samples()));
+  labelling.result = session.label(model.centroids, model.clusters, labelling.labels,
+                                   labelling.counts, nullptr, &observer);
+  line.clear();
+  labelling.check = session.check(
+      model.centroids, labelling.labels, labelling.result.inertia,
+      [&](std::int64_t done, std::int64_t total) { line.update("checking", done, total); });
+  return labelling;
+}
+
+void print_summary(const PredictOptions& options, const Model& model, const ChosenBackend& chosen,
+                   const BackendSession& session, const Labelling& labelling) {
+  const Dataset& dataset = session.dataset();
+  if (!options.json) {
+    print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
+               dataset.total_samples(), printable(dataset.name()), model.clusters, options.model,
+               labelling.result.inertia);
+    return;
+  }
+  print_json(
+      {{"dataset", {{"name", dataset.name()}, {"samples", dataset.total_samples()}}},
+       {"backend",
+        {{"name", chosen.backend->name()}, {"parameters", parameters_json(chosen.parameters)}}},
+       {"clusters", model.clusters},
+       {"inertia", labelling.result.inertia},
+       {"counts", labelling.counts},
+       {"open_ms", session.open_ms()},
+       {"label_ms", labelling.result.label_ms},
+       {"check", experiment::to_json(labelling.check)}});
+}
+
+// Throws InputError for options and files that work only with one process.
+void refuse_single_process_options(const PredictOptions& options) {
+  refuse_single_process_data(options.data);
+  refuse_on_ranks(!options.distances.empty(), "--distances", "write distances with one process");
+  refuse_on_ranks(options.labels.empty() && !options.json, "labels on standard output",
+                  "write them to a file (--labels FILE.npy)");
+}
+
+// Each rank labels its rows; rank 0 prints the summary, and all write the labels.
+ExitStatus label_on_ranks(const Context& context, PredictOptions options, const RankScope& scope,
+                          Delivery& delivery) {
+  const Ranks& ranks = scope.ranks();
+  Model model;
+  std::optional<ChosenBackend> chosen;
+  std::shared_ptr<const RowSource> source;
+  ranks.together([&] {
+    complete(options);
+    refuse_single_process_options(options);
+    if (scope.is_first()) try_outputs_of(options);
+    model = open_model(options);
+    BoundedFile file(options.data, options.memory);
+    fit_to_model(options, model, scope.is_first(), file);
+    source = file.take_rows();
+    chosen = options.backend.choose(context);
+    if (scope.is_first() && !options.labels.empty()) {
+      require_labels_space(options.labels, source->samples());
+    }
+  });
+  require_same_labels(options.labels, ranks);
+  const RankData data = hold_rank_rows(source, *chosen, planned_fit(model), options.memory, scope);
+  GuestScope labelling;
+  BackendSession session(chosen->backend, data.dataset, chosen->parameters, data.block_rows);
+  const Labelling found = label(session, model);
+  labelling.end();
+  if (scope.is_first()) {
+    delivery.print([&] { print_summary(options, model, *chosen, session, found); });
+  }
+  if (!options.labels.empty()) {
+    deliver_rank_labels(options.labels, found.labels, ranks, delivery);
+  }
+  if (scope.is_first()) note_memory_beyond(options.memory, chosen->backend->name());
+  return kDone;
+}
+
+int predict(const Context& context, PredictOptions options) {
+  if (const auto job = find_job(context)) {
+    return run_on_ranks(context, *job, options.comm_timeout,
+                        [&](const RankScope& scope, Delivery& delivery) {
+                          return label_on_ranks(context, options, scope, delivery);
+                        });
+  }
+  complete(options);
+  options.data.take_standard_input();
+  try_outputs_of(options);
+  supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
+  const Model model = open_model(options);
+  BoundedFile file(options.data, options.memory);
+  fit_to_model(options, model, true, file);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
   GuestScope planning;
-  FitOptions planned;  // labelling takes no more memory than a fit from given centroids
-  planned.clusters = model.clusters;
-  planned.seeding.method = SeedingMethod::file;
   const std::int64_t distances_memory =
       options.distances.empty() ? 0 : distances_bytes(file.samples(), file.features());
-  const BoundedData data = file.hold(chosen, planned, distances_memory);
+  const BoundedData data = file.hold(chosen, planned_fit(model), distances_memory);
   planning.end();
   const Dataset& dataset = data.dataset;
   warn_of_header(dataset, options.data);
@@ -105,18 +230,9 @@ int predict(const Context& context, PredictOptions options) {
   GuestScope labelling;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   return run_to_end([&] {
-    std::vector<std::int32_t> labels;
-    std::vector<std::int64_t> counts;
-    InterruptObserver observer;
-    StageLine line;
-    line.show(fmt::format("labelling {} samples", dataset.samples()));
-    const LabelResult result =
-        session.label(model.centroids, model.clusters, labels, counts, nullptr, &observer);
-    line.clear();
-    const ResultCheck check = session.check(
-        model.centroids, labels, result.inertia,
-        [&](std::int64_t done, std::int64_t total) { line.update("checking", done, total); });
+    Labelling found = label(session, model);
     labelling.end();
+    std::vector<std::int32_t>& labels = found.labels;
     std::vector<double> distances;
     if (!options.distances.empty()) {
       distances =
@@ -127,23 +243,10 @@ int predict(const Context& context, PredictOptions options) {
 
     Delivery delivery;
     delivery.print([&] {
-      if (options.json) {
-        print_json({{"dataset", {{"name", dataset.name()}, {"samples", dataset.samples()}}},
-                    {"backend",
-                     {{"name", chosen.backend->name()},
-                      {"parameters", parameters_json(chosen.parameters)}}},
-                    {"clusters", model.clusters},
-                    {"inertia", result.inertia},
-                    {"counts", counts},
-                    {"open_ms", session.open_ms()},
-                    {"label_ms", result.label_ms},
-                    {"check", experiment::to_json(check)}});
-      } else if (options.labels.empty() && options.distances.empty()) {
+      if (!options.json && options.labels.empty() && options.distances.empty()) {
         for (const std::int32_t label : labels) write_result(fmt::format("{}\n", label));
       } else {
-        print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
-                   dataset.samples(), printable(dataset.name()), model.clusters, options.model,
-                   result.inertia);
+        print_summary(options, model, chosen, session, found);
       }
     });
     const auto write = [&](const std::filesystem::path& path) { write_labels(path, labels); };
@@ -185,6 +288,7 @@ void add_predict_command(CLI::App& app, Context& context) {
   command->add_option(
       "--distances", options->distances,
       "Write the distance of each sample to its centroid to this .csv or .npy file");
+  add_comm_timeout(*command, options->comm_timeout);
   command->add_flag("--json", options->json, "Print a summary as JSON");
   command->callback([&context, options] {
     context.action = [&context, options] { return predict(context, *options); };

@@ -29,9 +29,8 @@
 #include "text/whole_number.hpp"
 
 namespace lloyd::apps {
-namespace {
 
-std::int64_t limit_of(const std::optional<std::uint64_t>& limit) {
+std::int64_t process_memory(const std::optional<std::uint64_t>& limit) {
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   if (limit) return static_cast<std::int64_t>(std::min<std::uint64_t>(*limit, kMax));
   const std::int64_t usable =
@@ -39,15 +38,13 @@ std::int64_t limit_of(const std::optional<std::uint64_t>& limit) {
   return usable > 0 ? usable : kMax;
 }
 
-// glibc's adaptive threshold keeps freed chunks of up to 32 MiB in the heap, for each block and
-// thread. A fixed threshold returns them to the system.
-void give_back_what_is_freed() {
+void return_freed_memory() {
+  // glibc's adaptive threshold keeps freed chunks of up to 32 MiB in the heap, for each block and
+  // thread. A fixed threshold returns them to the system.
 #ifdef M_MMAP_THRESHOLD
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
 }
-
-}  // namespace
 
 void MemoryOption::add_to(CLI::App& command) {
   command
@@ -62,7 +59,7 @@ std::int64_t text_memory(std::optional<std::uint64_t> limit) {
   // Minimum even if the limit is below the program's own memory: enough to report the memory that a
   // fit would need.
   constexpr std::int64_t kMinBytes = std::int64_t{8} << 20;
-  return std::max(kMinBytes, limit_of(limit) - kProgramBytes);
+  return std::max(kMinBytes, process_memory(limit) - kProgramBytes);
 }
 
 void check_reading_memory(const std::string& file, double bytes,
@@ -100,7 +97,7 @@ Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows
 BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
     : data_(data), memory_(memory) {
   if (find_format(data.file) == FileFormat::csv) {
-    give_back_what_is_freed();
+    return_freed_memory();
     text_ = data.read(text_memory(memory.limit));
   } else {
     source_ = data.open_rows(&dropped_rows_);
@@ -166,7 +163,7 @@ BoundedData BoundedFile::hold(const ChosenBackend& chosen, const FitOptions& opt
 
 BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& options,
                               std::int64_t output_bytes) {
-  const std::int64_t limit = limit_of(memory_.limit);
+  const std::int64_t limit = process_memory(memory_.limit);
   const auto plan = [&](const ProblemShape& shape) {
     return plan_memory(name(), *chosen.backend, shape, chosen.parameters, options, limit, !text_,
                        text_ ? 0 : source_->reading_bytes(), output_bytes);
@@ -196,7 +193,7 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
   }
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
-  give_back_what_is_freed();
+  return_freed_memory();
   return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows,
           limit - planned.bytes};
 }
@@ -209,7 +206,7 @@ void note_left_out_rows(const Dataset& dataset, std::string_view output, std::st
 
 void note_memory_beyond(const MemoryOption& memory, const std::string& backend) {
   if (!memory.limit || is_sanitized()) return;
-  const std::int64_t limit = limit_of(memory.limit);
+  const std::int64_t limit = process_memory(memory.limit);
   const std::int64_t peak = machine::peak_memory();
   // Tolerance of a quarter: plans are accurate to some megabytes, and runtimes may use more than
   // planned.

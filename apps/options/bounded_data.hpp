@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,12 @@ struct MemoryOption {
 
   void add_to(CLI::App& command);
 };
+
+/// The limit of the whole process in bytes; not set: its usable memory.
+std::int64_t process_memory(const std::optional<std::uint64_t>& limit);
+
+/// Makes the allocator return freed blocks to the system, for a process that keeps to a limit.
+void return_freed_memory();
 
 /// Bytes available for reading a text file: the limit of the whole process (not set: its usable
 /// memory) minus the program's own memory; at least 8 MiB.
@@ -77,6 +84,9 @@ class BoundedFile {
   /// Standardizes the samples by the map of a model. Throws InputError unless the map has as many
   /// features as the file.
   void standardize(const Standardization& map);
+
+  /// The rows of a file that is not text, to be held in another way than by hold().
+  std::unique_ptr<RowSource> take_rows() { return std::move(source_); }
 
   /// Plans the memory of a fit with the chosen backend and returns the data, in memory or in
   /// blocks. `output_bytes`: memory for outputs that are computed from the result. Call it once.

@@ -88,7 +88,7 @@ class RankTrial {
     const RankFitTimes before = scope_.fit_times();
     const Fit fit = fit_restarts(session);
     const RankFitTimes after = scope_.fit_times();
-    write_outputs(dataset, fit, files_.labels, files_.centroids);
+    write_outputs(fit, files_.labels, files_.centroids);
     fitting.end();
     result.fit = slowest(measurements_of(fit, session.open_ms()));
     result.times = apps::gather_times(
@@ -127,7 +127,7 @@ class RankTrial {
     options.fixed_iterations = true;
     options.max_iterations = 1;
     const Fit one = fit_from(session, 0, options);
-    write_outputs(dataset, one, files_.warm_up_labels, files_.warm_up_centroids);
+    write_outputs(one, files_.warm_up_labels, files_.warm_up_centroids);
     return one.result.inertia;
   }
 
@@ -161,10 +161,8 @@ class RankTrial {
     return fit;
   }
 
-  void write_outputs(const Dataset& dataset, const Fit& fit, const fs::path& labels,
-                     const fs::path& centroids) const {
-    apps::write_rank_labels(labels, fit.labels, dataset.first_row(), dataset.total_samples(),
-                            ranks_);
+  void write_outputs(const Fit& fit, const fs::path& labels, const fs::path& centroids) const {
+    apps::write_rank_labels(labels, fit.labels, ranks_);
     ranks_.together([&] {
       if (scope_.is_first()) write_values(centroids, fit.centroids);
     });

@@ -1,8 +1,6 @@
 // `lloyd fit` by several processes that a launcher such as mpirun started.
 #pragma once
 
-#include <vector>
-
 #include <lloyd/launched_ranks.hpp>
 
 #include "fit/fit_command_options.hpp"
@@ -15,9 +13,5 @@ struct Context;
 /// Rank 0 prints the result and writes centroids and model. Returns the exit status. Throws
 /// InputError for options and formats that need one process.
 int fit_on_ranks(const Context& context, FitCommandOptions options, const LaunchedJob& job);
-
-/// Throws InputError if mpirun started this process as one of several. For processes without a
-/// LaunchedJob: their plugin for MPI is missing, or among `refused`.
-void refuse_unjoined_processes(const std::vector<RefusedPlugin>& refused);
 
 }  // namespace lloyd::apps

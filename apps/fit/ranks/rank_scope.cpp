@@ -70,4 +70,19 @@ int RankScope::run(const std::function<int()>& body) const {
   }
 }
 
+int RankScope::run_on_first(const std::function<int()>& body) const {
+  std::exception_ptr failure;
+  const int status = run([&]() -> int {
+    if (!is_first()) return kDone;
+    try {
+      return body();
+    } catch (...) {
+      failure = std::current_exception();
+      return kFailed;
+    }
+  });
+  if (failure != nullptr) std::rethrow_exception(failure);
+  return status;
+}
+
 }  // namespace lloyd::apps

@@ -36,6 +36,10 @@ class RankScope {
   /// failures of the communicator.
   int run(const std::function<int()>& body) const;
 
+  /// Runs `body` on rank 0 alone, while the others wait. Returns its result there, and kDone on the
+  /// others. Rank 0 rethrows exceptions.
+  int run_on_first(const std::function<int()>& body) const;
+
  private:
   std::shared_ptr<TimedCommunicator> communicator_;
   Ranks ranks_;

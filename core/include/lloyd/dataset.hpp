@@ -88,6 +88,14 @@ class Dataset {
   /// is one rank.
   static Dataset part(std::string name, Matrix matrix, std::shared_ptr<Communicator> communicator);
 
+  /// The same for rows that are read from `source` in every pass, in blocks of `block_rows` rows
+  /// (>= 1), as above; `source` has only the rows of this rank, see select_rows(). Some ranks may
+  /// hold their rows in memory while others read theirs. If a source cannot be read or `stop`
+  /// returns true on a rank, all ranks throw.
+  static Dataset part(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
+                      std::shared_ptr<Communicator> communicator,
+                      const std::function<bool(std::int64_t rows)>& stop = {});
+
   /// The communicator of part(); null for a data set of one process.
   const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
   /// Row of the whole data set of this part's first row; 0 for a data set of one process.
@@ -150,8 +158,13 @@ class Dataset {
 
  private:
   Dataset() = default;
+  void open_source(std::shared_ptr<const RowSource> source);
+  void read_source(StatisticsPass& pass, std::int64_t block_rows,
+                   const std::function<bool(std::int64_t rows)>& stop);
   void describe(const std::function<void(StatisticsPass&)>& read);
-  void describe_part(const Ranks& ranks);
+  void join_ranks(std::shared_ptr<Communicator> communicator, const std::function<void()>& open,
+                  const std::function<void(StatisticsPass&)>& read);
+  void describe_part(const Ranks& ranks, const std::function<void(StatisticsPass&)>& read);
   void check_matrix() const;
   void average_variance();
 

@@ -20,6 +20,9 @@
 
 namespace lloyd {
 
+class Ranks;
+class StreamedSession;
+
 /// Options of a fit. The command line and experiments have the same defaults.
 struct FitOptions {
   std::int64_t clusters = 8;          ///< k, 1 <= k <= n
@@ -85,7 +88,8 @@ struct Fit : Model {
 /// Labels and squared distances are those of this rank's rows; centroids, counts, inertia and
 /// iterations those of the whole data set, with the bits of one process if the backend labels every
 /// sample by itself. Each rank may have its own backend and observer. If a rank fails, all throw
-/// its error with "rank N: " in its message; if an observer cancels on one rank, all are cancelled.
+/// its error with "rank N: " in its message, unless all have the same error; if an observer cancels
+/// on one rank, all are cancelled.
 class BackendSession {
  public:
   /// `dataset` must outlive the session. A data set that is not in memory is read in every pass, in
@@ -142,12 +146,15 @@ class BackendSession {
                         std::vector<double>* squared_distances, Observer* observer);
   void check_inputs() const;
   void rethrow_source_failure() const;
+  void throw_if_failed(const Ranks& ranks, const Status& status) const;
 
   std::shared_ptr<const LoadedBackend> backend_;
   const Dataset& dataset_;
   ParameterSet parameters_;
   std::vector<FeatureStatistics> statistics_;  // a copy, to detect changes by the backend
   Session* session_ = nullptr;
+  /// The session that reads the rows of this process in blocks; null if they are in memory.
+  StreamedSession* streamed_ = nullptr;
   double open_ms_ = 0;
 };
 

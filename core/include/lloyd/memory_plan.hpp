@@ -21,13 +21,20 @@ struct MemoryPlan {
 /// Plans a fit of the data set `name` of `shape` (stride d) within `limit` bytes of host memory: in
 /// memory if that fits, else in the largest useful blocks. The plan counts the data or the blocks,
 /// labels, seeding, the backend's estimate, `reading_bytes` (RowSource::reading_bytes()),
-/// `output_bytes` (memory for outputs that the caller computes from the result) and kProgramBytes.
+/// `output_bytes` (memory for outputs that the caller computes from the result), `ranks_bytes`
+/// (distributed_bytes() for a rank of several) and kProgramBytes.
 /// Throws InputError, with the smallest sufficient limit, if not even blocks of one row fit, or if
 /// `in_blocks` is false and the whole does not fit. Throws BackendError if the backend cannot
 /// estimate its memory.
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
                        const FitOptions& options, std::int64_t limit, bool in_blocks = true,
-                       std::int64_t reading_bytes = 0, std::int64_t output_bytes = 0);
+                       std::int64_t reading_bytes = 0, std::int64_t output_bytes = 0,
+                       std::int64_t ranks_bytes = 0);
+
+/// Memory that a rank of a distributed fit takes beyond a fit of its rows in one process, in bytes:
+/// statistics of its blocks of rows, messages, and sums in several forms. `shape`: that of its
+/// rows.
+std::int64_t distributed_bytes(const ProblemShape& shape);
 
 }  // namespace lloyd

@@ -19,11 +19,6 @@
 namespace lloyd {
 namespace {
 
-const std::string& name_of(const std::shared_ptr<const RowSource>& source) {
-  if (source == nullptr) throw InputError("the source of rows is null");
-  return source->name();
-}
-
 template <class T>
 Matrix own_values(std::vector<T> values, std::int64_t rows, std::int64_t columns, DType dtype) {
   std::int64_t size = 0;
@@ -118,42 +113,75 @@ Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics>
 }
 
 Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
-                 const std::function<bool(std::int64_t rows)>& stop)
-    : name_(name_of(source)), source_(std::move(source)) {
-  matrix_.rows = source_->samples();
-  matrix_.columns = matrix_.stride = source_->features();
-  matrix_.dtype = source_->dtype();
-  check_shape(name_, matrix_);
-  describe([&](StatisticsPass& pass) {
-    RowBlocks(*source_, block_rows).for_each([&](RowRange rows, const void* data) {
-      if (stop && stop(rows.begin)) throw Cancelled();
-      pass.add(data, matrix_.columns, rows.size());
-    });
-  });
+                 const std::function<bool(std::int64_t rows)>& stop) {
+  open_source(std::move(source));
+  describe([&](StatisticsPass& pass) { read_source(pass, block_rows, stop); });
   rounding = source_->rounding();
 }
 
 Dataset Dataset::part(std::string name, Matrix matrix, std::shared_ptr<Communicator> communicator) {
   if (communicator == nullptr) return {std::move(name), std::move(matrix)};
-  return with_core_errors([&] {
-    const Ranks ranks(communicator);
-    Dataset dataset;
-    dataset.name_ = std::move(name);
-    dataset.matrix_ = std::move(matrix);
-    dataset.communicator_ = std::move(communicator);
-    ranks.together([&] {
-      if (dataset.matrix_.rows != 0) return dataset.check_matrix();
-      dataset.matrix_.stride = std::max(dataset.matrix_.stride, dataset.matrix_.columns);
-      Matrix one_row = dataset.matrix_;
-      one_row.rows = 1;
-      check_shape(dataset.name_, one_row);
-    });
-    dataset.describe_part(ranks);
-    return dataset;
+  Dataset dataset;
+  dataset.name_ = std::move(name);
+  dataset.matrix_ = std::move(matrix);
+  const auto open = [&dataset] {
+    if (dataset.matrix_.rows != 0) return dataset.check_matrix();
+    dataset.matrix_.stride = std::max(dataset.matrix_.stride, dataset.matrix_.columns);
+    Matrix one_row = dataset.matrix_;
+    one_row.rows = 1;
+    check_shape(dataset.name_, one_row);
+  };
+  dataset.join_ranks(std::move(communicator), open, [&dataset](StatisticsPass& pass) {
+    const Matrix& rows = dataset.matrix_;
+    if (rows.rows > 0) pass.add(rows.data, rows.stride, rows.rows);
+  });
+  return dataset;
+}
+
+Dataset Dataset::part(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
+                      std::shared_ptr<Communicator> communicator,
+                      const std::function<bool(std::int64_t rows)>& stop) {
+  if (communicator == nullptr) return {std::move(source), block_rows, stop};
+  Dataset dataset;
+  const auto open = [&] { dataset.open_source(std::move(source)); };
+  dataset.join_ranks(std::move(communicator), open, [&](StatisticsPass& pass) {
+    dataset.read_source(pass, block_rows, stop);
+    dataset.rounding = dataset.source_->rounding();
+  });
+  return dataset;
+}
+
+void Dataset::open_source(std::shared_ptr<const RowSource> source) {
+  if (source == nullptr) throw InputError("the source of rows is null");
+  source_ = std::move(source);
+  name_ = source_->name();
+  matrix_.rows = source_->samples();
+  matrix_.columns = matrix_.stride = source_->features();
+  matrix_.dtype = source_->dtype();
+  check_shape(name_, matrix_);
+}
+
+void Dataset::read_source(StatisticsPass& pass, std::int64_t block_rows,
+                          const std::function<bool(std::int64_t rows)>& stop) {
+  RowBlocks(*source_, block_rows).for_each([&](RowRange rows, const void* data) {
+    if (stop && stop(rows.begin)) throw Cancelled();
+    pass.add(data, matrix_.columns, rows.size());
   });
 }
 
-void Dataset::describe_part(const Ranks& ranks) {
+// `open` checks the rows of this rank; `read` passes them to the statistics.
+void Dataset::join_ranks(std::shared_ptr<Communicator> communicator,
+                         const std::function<void()>& open,
+                         const std::function<void(StatisticsPass&)>& read) {
+  with_core_errors([&] {
+    const Ranks ranks(communicator);
+    communicator_ = std::move(communicator);
+    ranks.together(open);
+    describe_part(ranks, read);
+  });
+}
+
+void Dataset::describe_part(const Ranks& ranks, const std::function<void(StatisticsPass&)>& read) {
   struct Shape {
     std::int64_t rows, columns, dtype;
   };
@@ -181,7 +209,7 @@ void Dataset::describe_part(const Ranks& ranks) {
   const std::string place = matrix_.file == nullptr ? name_ : matrix_.file->path();
   StatisticsPass pass(place, samples(), features(), dtype(), first_row_);
   ranks.together([&] {
-    if (samples() > 0) pass.add(matrix_.data, matrix_.stride, matrix_.rows);
+    read(pass);
     fingerprint_ = pass.fingerprint();
     check_unchanged();
   });

@@ -24,8 +24,7 @@ RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
   buffers_[1] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
 }
 
-void RowBlocks::for_each(RowRange rows,
-                         const std::function<void(RowRange rows, const void* data)>& body) {
+void RowBlocks::for_each(RowRange rows, const BlockBody& body) {
   const auto block = [&](std::int64_t begin) {
     return RowRange{begin, std::min(begin + block_rows_, rows.end)};
   };

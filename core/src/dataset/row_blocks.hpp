@@ -10,6 +10,11 @@
 
 namespace lloyd {
 
+/// Receives consecutive rows and their values, row-major without gaps.
+using BlockBody = std::function<void(RowRange rows, const void* data)>;
+/// Calls a body for blocks that cover some rows of a data set in ascending order.
+using ReadBlocks = std::function<void(RowRange rows, const BlockBody& body)>;
+
 class RowBlocks {
  public:
   /// Holds two blocks of `block_rows` rows (>= 1), or one of all rows if the source has no more.
@@ -17,11 +22,9 @@ class RowBlocks {
   RowBlocks(const RowSource& source, std::int64_t block_rows);
 
   /// Calls `body` for blocks that cover `rows` in ascending order, while a second thread reads the
-  /// next block. `data` is row-major without gaps. Throws what the source or `body` throws.
-  void for_each(RowRange rows, const std::function<void(RowRange rows, const void* data)>& body);
-  void for_each(const std::function<void(RowRange rows, const void* data)>& body) {
-    for_each({0, source_.samples()}, body);
-  }
+  /// next block. Throws what the source or `body` throws.
+  void for_each(RowRange rows, const BlockBody& body);
+  void for_each(const BlockBody& body) { for_each({0, source_.samples()}, body); }
 
  private:
   const RowSource& source_;

@@ -17,6 +17,7 @@
 #include <lloyd/plugin/sdk/fit_driver.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/row_range_of.hpp"
 #include "distributed/local_passes.hpp"
 #include "distributed/pass_message.hpp"
 #include "session/partial_check.hpp"
@@ -153,11 +154,24 @@ class DistributedSession::Passes final : public HostFitPasses {
     const std::vector<std::int64_t>& first_rows = session_.first_rows_;
     const auto next = std::upper_bound(first_rows.begin(), first_rows.end(), sample.row);
     const int owner = static_cast<int>(next - first_rows.begin()) - 1;
-    std::vector<double> values(static_cast<std::size_t>(session_.dataset_.features()));
+    const auto features = static_cast<std::size_t>(session_.dataset_.features());
+    std::vector<double> values(features + 1);  // the last one is 0 if the sample cannot be read
+    Status status;
     if (owner == session_.ranks_.rank()) {
-      values = session_.dataset_.sample(sample.row - session_.dataset_.first_row());
+      status = status_of([&] {
+        const std::int64_t row = sample.row - session_.dataset_.first_row();
+        session_.read_rows({row, row + 1}, [&](RowRange, const void* data) {
+          Matrix block = session_.dataset_.matrix();
+          block.data = data;
+          for (std::size_t j = 0; j < features; ++j) {
+            values[j] = block.at(0, static_cast<std::int64_t>(j));
+          }
+        });
+        values.back() = 1;
+      });
     }
     session_.ranks_.broadcast(std::span(values), owner);
+    if (values.back() == 0) session_.ranks_.agree(status);
     sums.move(values.data(), sample.label, relocation.to);
   }
 
@@ -230,25 +244,32 @@ class DistributedSession::Passes final : public HostFitPasses {
     const Ranks& ranks = session_.ranks_;
     std::fill(words.begin(), words.end(), SumWords{});
     std::fill(counts.begin(), counts.end(), 0);
+    Status status;
     for (int rank = 0; rank < ranks.size(); ++rank) {
       if (rank == ranks.rank() && session_.local_ != nullptr) {
         sums_.load(words.data(), counts.data());
-        add_rows(session_.dataset_.matrix());
+        status = status_of([&] { add_rows(); });
         sums_.store(words.data(), counts.data());
       }
       ranks.broadcast(std::span(words), rank);
       ranks.broadcast(std::span(counts), rank);
     }
+    ranks.agree(status);
   }
 
-  void add_rows(const Matrix& matrix) {
-    if (matrix.dtype == DType::float32) {
-      sums_.add(static_cast<const float*>(matrix.data), matrix.stride, matrix.rows,
-                local_->labels());
-    } else {
-      sums_.add(static_cast<const double*>(matrix.data), matrix.stride, matrix.rows,
-                local_->labels());
-    }
+  // Adds the rows of this rank to the sums.
+  void add_rows() {
+    const Matrix& matrix = session_.dataset_.matrix();
+    const std::int32_t* const labels = local_->labels();
+    session_.read_rows({0, matrix.rows}, [&](RowRange rows, const void* data) {
+      if (matrix.dtype == DType::float32) {
+        sums_.add(static_cast<const float*>(data), matrix.stride, rows.size(), labels + rows.begin);
+      } else {
+        sums_.add(static_cast<const double*>(data), matrix.stride, rows.size(),
+                  labels + rows.begin);
+      }
+      session_.ranks_.progress();
+    });
   }
 
   DistributedSession& session_;
@@ -268,12 +289,14 @@ class DistributedSession::Passes final : public HostFitPasses {
   std::int64_t exact_fallbacks_ = -1;
 };
 
-DistributedSession::DistributedSession(const Dataset& dataset, Session* local)
+DistributedSession::DistributedSession(const Dataset& dataset, Session* local,
+                                       ReadBlocks read_blocks)
     : dataset_(dataset),
       local_(local),
       ranks_(dataset.communicator()),
       first_rows_(ranks_.gather(dataset.first_row())),
-      plan_(SumPlan::make(dataset.view())) {
+      plan_(SumPlan::make(dataset.view())),
+      read_blocks_(std::move(read_blocks)) {
   first_rows_.push_back(dataset.total_samples());
 }
 
@@ -293,6 +316,11 @@ Status DistributedSession::run(const Body& body) noexcept {
   if (status.ok() || agreed || status.code == StatusCode::empty_cluster) return status;
   ranks_.abort(status.message);
   return status;
+}
+
+void DistributedSession::read_rows(RowRange rows, const BlockBody& body) const {
+  if (read_blocks_) return read_blocks_(rows, body);
+  body(rows, row_range_of(dataset_.matrix(), rows.begin, rows.end).data);
 }
 
 void DistributedSession::check_same_request(const FitSpec& spec) const {

@@ -9,6 +9,7 @@
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
+#include "dataset/row_blocks.hpp"
 #include "session/session_pointer.hpp"
 
 namespace lloyd {
@@ -23,14 +24,18 @@ namespace lloyd {
 /// compensated sums are passed from rank to rank in row order: centroids, counts, inertia and
 /// iterations have the bits of one process if the backend labels every sample by itself.
 ///
+/// The local session may be a StreamedSession, which reads the rows of the rank in blocks in every
+/// pass: it offers partial(), and drive_fit() runs here, not there.
+///
 /// Arrays of n entries (labels, squared distances) are those of this rank's rows. If a rank fails,
 /// all return its status with "rank N: " in front. If an observer stops one rank, all stop after
 /// the same iteration.
 class DistributedSession final : public Session {
  public:
-  /// Collective. `dataset` is a part that must outlive the session. Owns `local`, a backend's
-  /// session on this rank's rows; null if the rank has none. Throws StatusError.
-  DistributedSession(const Dataset& dataset, Session* local);
+  /// Collective. `dataset` is a part that must outlive the session. Owns `local`, a session on this
+  /// rank's rows; null if the rank has none. `read_blocks` reads the rows of a data set that is not
+  /// in memory; empty if it is. Throws StatusError.
+  DistributedSession(const Dataset& dataset, Session* local, ReadBlocks read_blocks = {});
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;
   Status label(const LabelRequest& request, Observer* observer,
@@ -51,12 +56,15 @@ class DistributedSession final : public Session {
   template <class Body>
   Status run(const Body& body) noexcept;
   void check_same_request(const FitSpec& spec) const;
+  /// Calls `body` with blocks of these rows of this rank, whose stride is that of the data set.
+  void read_rows(RowRange rows, const BlockBody& body) const;
 
   const Dataset& dataset_;
   SessionPointer local_;
   Ranks ranks_;
   std::vector<std::int64_t> first_rows_;  ///< per rank, and the total
   SumPlan plan_;
+  ReadBlocks read_blocks_;
 };
 
 }  // namespace lloyd

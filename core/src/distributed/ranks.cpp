@@ -86,6 +86,10 @@ void Ranks::agree(const Status& mine) const {
   max(std::span(&failed, 1));
   if (failed == 0) return;
   const std::vector<Status> all = gather(mine);
+  const bool common = std::all_of(all.begin(), all.end(), [&](const Status& status) {
+    return status.code == all[0].code && std::strcmp(status.message, all[0].message) == 0;
+  });
+  if (common) throw AgreedError(all[0]);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].ok()) continue;
     throw AgreedError(all[rank].code, fmt::format("rank {}: {}", rank, all[rank].message));

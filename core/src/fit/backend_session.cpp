@@ -168,9 +168,19 @@ BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, con
     SessionPointer local;
     Ranks(dataset.communicator()).together([&] {
       local = open_session(backend_, dataset, parameters_, block_rows);
+      if (!dataset.in_memory()) streamed_ = static_cast<StreamedSession*>(local.get());
     });
-    session_ = dataset.communicator() == nullptr ? local.release()
-                                                 : new DistributedSession(dataset, local.release());
+    if (dataset.communicator() == nullptr) {
+      session_ = local.release();
+      return;
+    }
+    ReadBlocks read_blocks;
+    if (streamed_ != nullptr) {
+      read_blocks = [this](RowRange rows, const BlockBody& body) {
+        streamed_->for_each_block(rows, body);
+      };
+    }
+    session_ = new DistributedSession(dataset, local.release(), std::move(read_blocks));
   });
   open_ms_ = milliseconds_since(start);
 }
@@ -219,8 +229,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
   fit.result.labels = nullptr;
   fit.result.counts = nullptr;
   fit.cancelled = status.code == StatusCode::cancelled;
-  // All ranks have the same status, perhaps because their communicator failed.
-  if (!ranks.alone() && !fit.cancelled) throw_unless_ok(backend_->name(), status);
+  if (!ranks.alone() && !fit.cancelled) throw_if_failed(ranks, status);
   ranks.together([&] {
     if (!checked.fault().empty()) {
       throw BackendError(StatusCode::internal, backend_->name() + ": " + checked.fault());
@@ -290,7 +299,7 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
   const Clock::time_point start = Clock::now();
   const Status status = session_->label(request, observer, result);
   const double label_ms = milliseconds_since(start);
-  if (!ranks.alone()) throw_unless_ok(backend_->name(), status);
+  if (!ranks.alone()) throw_if_failed(ranks, status);
   ranks.together([&] { check_source(); });
   throw_unless_ok(backend_->name(), status);
   const std::vector<std::int64_t> histogram = label_histogram(ranks, labels, clusters);
@@ -307,7 +316,16 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
 
 // An error of reading the data set is not blamed on the backend.
 void BackendSession::rethrow_source_failure() const {
-  if (!dataset_.in_memory()) static_cast<const StreamedSession*>(session_)->rethrow_failure();
+  if (streamed_ != nullptr) streamed_->rethrow_failure();
+}
+
+// Throws for the status of a collective call. All ranks have the same one, or their communicator
+// has failed. That failure, and a file that cannot be read or was changed, is not blamed on the
+// backend: together() then throws.
+void BackendSession::throw_if_failed(const Ranks& ranks, const Status& status) const {
+  if (status.ok()) return;
+  ranks.together([&] { check_source(); });
+  throw_unless_ok(backend_->name(), status);
 }
 
 void BackendSession::check_source() const {
@@ -349,12 +367,13 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
   });
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) return for_each_part(dataset_, progress, body);
-    static_cast<StreamedSession*>(session_)->for_each_block([&](RowRange rows, const void* data) {
+    streamed_->for_each_block({0, n}, [&](RowRange rows, const void* data) {
       Matrix block = dataset_.matrix();
       block.data = data;
       block.rows = rows.size();
       block.stride = block.columns;
       body(rows.begin, block);
+      ranks.progress();
       if (progress) progress(rows.end, n);
     });
   };

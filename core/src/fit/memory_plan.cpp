@@ -31,10 +31,11 @@ double row_bytes(const ProblemShape& shape) {
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
                        const FitOptions& options, std::int64_t limit, bool in_blocks,
-                       std::int64_t reading_bytes, std::int64_t output_bytes) {
+                       std::int64_t reading_bytes, std::int64_t output_bytes,
+                       std::int64_t ranks_bytes) {
   const FitSpec spec = make_spec(options, 0);
   const double fixed = fixed_bytes(shape, options) + static_cast<double>(reading_bytes) +
-                       static_cast<double>(output_bytes);
+                       static_cast<double>(output_bytes) + static_cast<double>(ranks_bytes);
   const auto total = [&](std::int64_t rows, int held) {
     ProblemShape part = shape;
     // A block may have fewer rows than clusters, but an estimate is for a whole fit, with k <= n.
@@ -51,7 +52,7 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   const auto refuse = [&](double bytes, const char* how) {
     throw InputError(fmt::format(
         "{}: {} samples of {} features with {} clusters take {:.1f} MiB of memory {}, of which "
-        "{:.1f} MiB are the program's{}{}; the limit is {}",
+        "{:.1f} MiB are the program's{}{}{}; the limit is {}",
         name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / 1e5) * 1e5 / 0x1p20,
         how, kProgramBytes / 0x1p20,
         reading_bytes == 0 ? ""
@@ -60,6 +61,10 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
         output_bytes == 0 ? ""
                           : fmt::format(" and {:.1f} MiB those of the requested outputs",
                                         static_cast<double>(output_bytes) / 0x1p20),
+        ranks_bytes == 0
+            ? ""
+            : fmt::format(" and {:.1f} MiB those of combining the results of several ranks",
+                          static_cast<double>(ranks_bytes) / 0x1p20),
         most < 0x1p20 ? fmt::format("{} bytes", limit) : fmt::format("{:.1f} MiB", most / 0x1p20)));
   };
   if (!in_blocks) refuse(whole, "as a whole, which is how text is held");
@@ -70,6 +75,22 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
     if (bytes <= most) return {rows, static_cast<std::int64_t>(bytes)};
     if (rows == 1) refuse(bytes, "even when they are read in blocks");
   }
+}
+
+std::int64_t distributed_bytes(const ProblemShape& shape) {
+  // The MPI library, its buffers and the memory that it shares with other processes.
+  constexpr double kCommunicatorBytes = 32 << 20;
+  // The statistics keep the values of up to kBlockRows rows as float64, and three numbers for each
+  // feature of every further block of as many rows.
+  constexpr double kBlockRows = 4096;
+  const auto d = static_cast<double>(shape.features);
+  const double statistics =
+      8 * kBlockRows * d + 24 * d * static_cast<double>(shape.samples) / kBlockRows;
+  // A message of up to three limbs; sums of this pass, of the last one and of all ranks, their
+  // changes, and sums in which samples are relocated. See docs/scaling.md, "Memory".
+  constexpr double kCellBytes = 160;
+  const double cells = static_cast<double>(shape.clusters) * d;
+  return static_cast<std::int64_t>(kCommunicatorBytes + statistics + kCellBytes * cells);
 }
 
 }  // namespace lloyd

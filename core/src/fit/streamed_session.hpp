@@ -32,9 +32,6 @@ class StreamedSession final : public Session, public SessionNotes {
   StreamedSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
                   const ParameterSet& parameters, std::int64_t block_rows);
 
-  /// Is given rows and their values.
-  using BlockBody = std::function<void(RowRange rows, const void* data)>;
-
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;
   Status label(const LabelRequest& request, Observer* observer,
                LabelResult& result) noexcept override;
@@ -43,11 +40,14 @@ class StreamedSession final : public Session, public SessionNotes {
   void* query(const char* interface_name) noexcept override;
   void release() noexcept override { delete this; }
   const char* notes() const noexcept override { return notes_.c_str(); }
-  /// Throws the InputError that ended the last call of fit(), label() or partial(), if one did: its
-  /// file could not be read, or was changed. A Status does not tell it from a backend's failure.
+  /// Throws the InputError that ended the last call of fit(), label(), partial() or
+  /// for_each_block(), if one did: its file could not be read, or was changed. A Status does not
+  /// tell it from a backend's failure.
   void rethrow_failure() const;
-  /// Reads all rows, block by block.
-  void for_each_block(const BlockBody& body) { blocks_.for_each(body); }
+  /// Reads rows block by block.
+  void for_each_block(RowRange rows, const BlockBody& body) {
+    keep_failure([&] { blocks_.for_each(rows, body); });
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -270,8 +270,12 @@ std::vector<double> seed_centroids(const Dataset& dataset, std::int64_t clusters
   } catch (const Cancelled&) {
     throw;
   } catch (const Error&) {
-    if (resources.session != nullptr) resources.session->check_source();
-    dataset.check_unchanged();  // a changed file is the better explanation
+    with_core_errors([&] {
+      Ranks(dataset.communicator()).together([&] {
+        if (resources.session != nullptr) resources.session->check_source();
+        dataset.check_unchanged();  // a changed file is the better explanation
+      });
+    });
     throw;
   }
   return with_core_errors([&] {

@@ -52,6 +52,13 @@ class Mpi(TestCase):
                     self.assertEqual(json.loads((self.folder / "ranks.json").read_text())["centroids"],
                                      json.loads((self.folder / "alone.json").read_text())["centroids"])
 
+    def test_labels_are_written_as_text_too(self):
+        data = self.make_data()
+        run("fit", data, "-k", 12, "--labels", self.folder / "alone.csv")
+        status, _, messages = run_launched(mpirun_command(3, fit_command(data, "-k", 12, "-o", self.folder / "ranks")))
+        self.assertEqual((status, messages), (0, []))
+        self.assertEqual((self.folder / "ranks" / "labels.csv").read_bytes(), (self.folder / "alone.csv").read_bytes())
+
     def test_more_ranks_than_samples(self):
         data = self.write("three.csv", "1,2\n3,4\n10,11\n")
         array = self.folder / "three.npy"
@@ -70,13 +77,98 @@ class Mpi(TestCase):
                 (fit_command(text), "a text file cannot be used with several processes"), (fit_command("-"), "standard input cannot be used"),
                 (fit_command(array, "-k", "2..4"), "a range of k cannot be used"),
                 (fit_command(array, "--standardize"), "--standardize cannot be used"),
-                (fit_command(array, "--labels", self.folder / "l.csv"), "a text file of labels cannot be used"),
                 (fit_command(self.folder / "none.npy"), "none.npy"), (fit_command(array, "-k", 2000), "2000")):
             with self.subTest(message):
                 status, output, messages = run_launched(mpirun_command(2, command))
                 self.assertEqual(len(messages), 1, messages)
                 self.assertIn(message, messages[0])
                 self.assertEqual((status, output), (2, ""))
+
+    def test_rows_beyond_the_memory_limit_are_read_in_blocks(self):
+        data = self.folder / "wide.npy"
+        run("data", "blobs", data, "--samples", 200001, "--features", 16)
+        fixed = ["-k", 5, "--max-iterations", 4, "--backend", "sequential"]
+        run("fit", data, *fixed, *self.outputs("alone"))
+        done = self.run_with_limit("68MiB", "fit", data, *fixed, *self.outputs("ranks"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("wide.npy is read in blocks of ", done.stderr)
+        for kind in ("labels.npy", "centroids.npy", "json"):
+            self.assertEqual((self.folder / f"ranks.{kind}").read_bytes(), (self.folder / f"alone.{kind}").read_bytes(), kind)
+        done = self.run_with_limit("68MiB", "predict", self.folder / "alone.json", data, "--backend", "sequential",
+                                   "--labels", self.folder / "predicted.npy")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("wide.npy is read in blocks of ", done.stderr)
+        self.assertEqual((self.folder / "predicted.npy").read_bytes(), (self.folder / "alone.labels.npy").read_bytes())
+        done = self.run_with_limit("40MiB", "fit", data, *fixed)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, "even when they are read in blocks, .* and [0-9.]+ MiB those of combining the "
+                                      "results of several ranks; the limit is 40.0 MiB")
+
+    def run_with_limit(self, limit, *arguments):
+        command = [LLOYD, *map(str, arguments), "--memory-limit", limit]
+        return subprocess.run(mpirun_command(2, command), capture_output=True, text=True, env=ENVIRONMENT, timeout=300,
+                              stdin=subprocess.DEVNULL)
+
+    def test_predict_writes_the_labels_of_one_process(self):
+        data = self.make_data()
+        model = self.folder / "model.json"
+        run("fit", data, "-k", 11, "--standardize", "--model", model)
+        for labels in ("labels.npy", "labels.csv"):
+            alone = json.loads(run("predict", model, data, "--labels", self.folder / labels, "--json").stdout)
+            for ranks in (2, 3):
+                with self.subTest(f"{labels}, {ranks} ranks"):
+                    file = self.folder / f"{ranks}.{labels}"
+                    status, output, messages = run_launched(mpirun_command(
+                        ranks, [LLOYD, "predict", model, data, "--labels", file, "--json"]))
+                    self.assertEqual((status, messages), (0, []))
+                    found = json.loads(output)
+                    for key in ("dataset", "clusters", "inertia", "counts"):
+                        self.assertEqual(found[key], alone[key], key)
+                    self.assertEqual(file.read_bytes(), (self.folder / labels).read_bytes())
+
+    def test_what_predict_cannot_do_on_ranks_is_refused(self):
+        data = self.make_data()
+        model = self.folder / "model.json"
+        run("fit", data, "--model", model)
+        text = self.write("text.csv", "1,2,3\n4,5,6\n")
+        pair = self.write("pair.csv", "1,2\n3,4\n")
+        run("data", "convert", pair, self.folder / "pair.npy")
+        for arguments, message in (
+                ([data], "labels on standard output cannot be used with several processes"),
+                ([data, "--distances", self.folder / "d.npy"], "--distances cannot be used with several processes"),
+                ([text, "--json"], "a text file cannot be used with several processes"),
+                ([self.folder / "pair.npy", "--json"], "has 2 features, but the model")):
+            with self.subTest(message):
+                status, output, messages = run_launched(mpirun_command(2, [LLOYD, "predict", model, *map(str, arguments)]))
+                self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+                self.assertIn(message, messages[0])
+
+    def test_the_first_rank_describes_a_file(self):
+        for file in (self.make_data(), self.write("text.csv", "1,2\n3,4\n5,7\n")):
+            status, output, messages = run_launched(mpirun_command(3, [LLOYD, "data", "info", file]))
+            self.assertEqual((status, messages), (0, []))
+            self.assertEqual(output, run("data", "info", file).stdout)
+        status, output, messages = run_launched(mpirun_command(3, [LLOYD, "data", "info", self.folder / "none.npy"]))
+        self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+        self.assertRegex(messages[0], r"^lloyd: \S*none.npy")
+
+    def test_a_wrong_command_line_is_reported_once(self):
+        data = self.make_data()
+        for command, message in (
+                (fit_command(data, "--nonsense"), "--nonsense"), ([LLOYD, "fit"], "DATA is missing"),
+                (fit_command(data, "--columns", ""), "--columns needs a value"),
+                ([LLOYD, "predict", data, data, "--comm-timeout", "x"], "--comm-timeout"),
+                ([LLOYD, "data", "info", data, "--json=1"], "--json"), ([LLOYD, "fot", data], "fot"),
+                (fit_command(self.folder / "none.npy"), "none.npy")):
+            with self.subTest(message):
+                status, output, messages = run_launched(mpirun_command(3, command))
+                self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+                self.assertIn(message, messages[0])
+                self.assertNotIn("rank", messages[0])
+        status, _, messages = run_launched(
+            [MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(data, "--nonsense")])
+        self.assertEqual((status, len(messages)), (2, 1), messages)
+        self.assertRegex(messages[0], "^lloyd: rank 1: .*--nonsense")
 
     def test_ranks_that_see_other_files_are_named(self):
         data = self.make_data()
@@ -186,6 +278,7 @@ class Mpi(TestCase):
                 self.assertNotEqual(process.returncode, 0)
                 self.assertEqual(len(messages), 1, messages)
                 self.assertRegex(messages[0], rf"rank {stopped} on \S+ did not take part in .* for 1 s")
+                self.assertNotIn("openmp", messages[0])
 
     def test_a_rank_that_is_killed_ends_all(self):
         process, tree, workers = self.start_long_fit()

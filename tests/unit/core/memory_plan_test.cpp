@@ -28,13 +28,14 @@ class MemoryPlans : public testing::Test {
   }
 
   // A plan of 1000 x 8 samples within 64 MiB.
-  MemoryPlan plan_beside(std::int64_t reading_bytes, std::int64_t output_bytes) {
+  MemoryPlan plan_beside(std::int64_t reading_bytes, std::int64_t output_bytes,
+                         std::int64_t ranks_bytes = 0) {
     ProblemShape shape;
     shape.samples = 1000;
     shape.features = shape.stride = 8;
     shape.clusters = options_.clusters = 2;
     return plan_memory("data", *backend_, shape, backend_->default_parameters(), options_,
-                       64 * kMiB, true, reading_bytes, output_bytes);
+                       64 * kMiB, true, reading_bytes, output_bytes, ranks_bytes);
   }
 
   std::shared_ptr<const LoadedBackend> backend_ = fake::make<fake::FakeStep>("fake");
@@ -58,6 +59,24 @@ TEST_F(MemoryPlans, TakeBlocksWhereTheWholeDoesNotFit) {
   EXPECT_GT(small.block_rows, 0);
   EXPECT_LT(small.block_rows, plan.block_rows);
   EXPECT_LE(small.bytes, plan.bytes - 256 * kMiB);
+}
+
+TEST_F(MemoryPlans, CountWhatARankTakesInAddition) {
+  EXPECT_EQ(plan_beside(0, 0, 8 * kMiB).bytes, plan_beside(0, 0).bytes + 8 * kMiB);
+  const std::string message = message_of<InputError>([&] { plan_beside(0, 0, 192 * kMiB); });
+  EXPECT_NE(message.find("and 192.0 MiB those of combining the results of several ranks; the limit "
+                         "is 64.0 MiB"),
+            std::string::npos)
+      << message;
+  ProblemShape shape;
+  shape.samples = 1'000'000;
+  shape.features = shape.stride = 100;
+  shape.clusters = 1000;
+  const std::int64_t bytes = distributed_bytes(shape);
+  EXPECT_GT(bytes, 100'000 * 160);  // sums and messages
+  EXPECT_LT(bytes, 64 * kMiB);
+  shape.clusters = 2000;
+  EXPECT_EQ(distributed_bytes(shape), bytes + 100'000 * 160);
 }
 
 TEST_F(MemoryPlans, CountWhatReadingHolds) {

@@ -53,7 +53,9 @@ TEST(DatasetPart, HasTheStatisticsOfTheWhole) {
     for (const int ranks : {1, 2, 3, 7}) {
       const std::vector<std::int64_t> bounds = random_bounds(rows, ranks, random);
       run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
-        const Dataset part = part_of(matrix, bounds, communicator);
+        const Dataset part = trial % 3 == 0
+                                 ? streamed_part_of(matrix, bounds, communicator, 1 + rows / 9)
+                                 : part_of(matrix, bounds, communicator);
         const auto rank = static_cast<std::size_t>(communicator->rank());
         EXPECT_TRUE(has_statistics_of_whole(part, whole)) << rows << " rows, " << ranks << " ranks";
         EXPECT_EQ(part.first_row(), bounds[rank]);

@@ -1,14 +1,17 @@
 // lloyd::fit() on parts of a data set: the result of one process on every rank.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <lloyd/data/row_source.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
@@ -102,6 +105,33 @@ TEST_P(DistributedFitsOf, HaveTheBitsOfOneProcess) {
   }
 }
 
+TEST_P(DistributedFitsOf, OfRowsThatAreReadInBlocksHaveTheBitsOfOneProcess) {
+  Registry registry(Registry::default_folders());
+  const auto backend = registry.load(GetParam());
+  std::mt19937 random(19);
+  for (int number = 0; number < 21; ++number) {
+    const PartFitProblem problem = part_fit_problem(number);
+    const Dataset whole("points", problem.matrix);
+    BackendSession alone(backend, whole, backend->default_parameters());
+    const Fit expected = fit(alone, problem.options);
+    for (const int ranks : {2, 7}) {
+      SCOPED_TRACE("problem " + std::to_string(number) + ", " + std::to_string(ranks) + " ranks");
+      const std::vector<std::int64_t> bounds = random_bounds(problem.matrix.rows, ranks, random);
+      const std::int64_t block_rows = 20 + static_cast<std::int64_t>(random() % 300);
+      run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+        // One of three ranks has its rows in memory.
+        const Dataset part =
+            communicator->rank() % 3 == 2
+                ? part_of(problem.matrix, bounds, communicator)
+                : streamed_part_of(problem.matrix, bounds, communicator, block_rows);
+        BackendSession session(backend, part, backend->default_parameters(), block_rows);
+        expect_fit_of(fit(session, problem.options), expected, part);
+      });
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, DistributedFitsOf, testing::Values("sequential", "openmp"),
                          [](const auto& test) { return test.param; });
 
@@ -147,6 +177,75 @@ TEST(DistributedFits, TheFailureOfABackendIsThrownByAllRanks) {
   });
 }
 
+// Rows of a matrix of which one read fails.
+class UnreadableRows final : public RowSource {
+ public:
+  // `failing`: number of the read that fails, from 1; 0: none.
+  UnreadableRows(Matrix matrix, int failing)
+      : rows_(rows_of("points", std::move(matrix))), failing_(failing) {}
+
+  const std::string& name() const override { return rows_->name(); }
+  std::int64_t samples() const override { return rows_->samples(); }
+  std::int64_t features() const override { return rows_->features(); }
+  DType dtype() const override { return rows_->dtype(); }
+  void read(RowRange rows, void* values) const override {
+    if (++reads_ == failing_) throw InputError("points: the disk is on fire");
+    rows_->read(rows, values);
+  }
+  bool failed() const { return failing_ > 0 && reads_ >= failing_; }
+
+ private:
+  std::unique_ptr<RowSource> rows_;
+  int failing_;
+  mutable std::atomic<int> reads_{0};
+};
+
+// Every read of a fit fails once: those for statistics, seeding, passes, compensated sums, samples
+// that move to empty clusters, and the check of the result.
+void expect_failures_of_all_reads(const PartFitProblem& problem, SumForm form, bool relocates) {
+  const auto backend = failing_part_backend();
+  const std::int64_t half = problem.matrix.rows / 2;
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    const bool fails = communicator->rank() == 1;
+    Matrix mine = problem.matrix;
+    mine.rows = fails ? mine.rows - half : half;
+    if (fails) {
+      mine.data =
+          static_cast<const char*>(mine.data) + half * mine.stride * size_of(problem.matrix.dtype);
+    }
+    bool finished = false;
+    int read = 0;
+    while (!finished && !testing::Test::HasFailure()) {
+      ++read;
+      const auto source = std::make_shared<const UnreadableRows>(mine, fails ? read : 0);
+      const std::string message = [&]() -> std::string {
+        try {
+          const Dataset part = Dataset::part(source, half / 2, communicator);
+          BackendSession session(backend, part, backend->default_parameters(), half / 2);
+          const Fit found = fit(session, problem.options);
+          EXPECT_FALSE(source->failed()) << "read " << read;
+          EXPECT_EQ(found.result.sum_form, form);
+          EXPECT_EQ(found.result.relocations > 0, relocates);
+          return {};
+        } catch (const InputError& error) {
+          return error.what();
+        }
+      }();
+      finished = message.empty();
+      EXPECT_TRUE(finished || message == "rank 1: points: the disk is on fire") << message;
+    }
+    EXPECT_GT(read, 12);
+  });
+}
+
+TEST(DistributedFits, AFileThatOneRankCannotReadIsReportedByAll) {
+  expect_failures_of_all_reads(part_fit_problem(14), SumForm::compensated, true);
+  PartFitProblem problem = part_fit_problem(4);
+  expect_failures_of_all_reads(problem, SumForm::integer64, true);
+  problem.options.seeding = {.method = SeedingMethod::kmeans_plus_plus};
+  expect_failures_of_all_reads(problem, SumForm::integer64, false);
+}
+
 TEST(DistributedFits, OptionsOutOfRangeAreRefusedByAllRanks) {
   const PartFitProblem problem = part_fit_problem(1);
   const auto backend = failing_part_backend();
@@ -157,8 +256,8 @@ TEST(DistributedFits, OptionsOutOfRangeAreRefusedByAllRanks) {
     FitOptions options = problem.options;
     options.clusters = n + 1;
     EXPECT_EQ(message_of<InputError>([&] { fit(session, options); }),
-              "rank 0: clusters is " + std::to_string(n + 1) + "; it must be 1 to " +
-                  std::to_string(n) + ", the number of samples in points");
+              "clusters is " + std::to_string(n + 1) + "; it must be 1 to " + std::to_string(n) +
+                  ", the number of samples in points");
     options.clusters = 1 + communicator->rank();
     EXPECT_EQ(message_of<InputError>([&] { fit(session, options); }),
               "the ranks were given different values of clusters");
@@ -218,11 +317,15 @@ TEST(DistributedFits, LabelTheRowsOfTheirRank) {
     const std::int64_t n = problem.matrix.rows;
     const Dataset part = part_of(problem.matrix, {0, 0, n / 2, n}, communicator);
     BackendSession session(backend, part, backend->default_parameters());
-    std::vector<std::int32_t> part_labels;
-    std::vector<std::int64_t> part_counts;
-    EXPECT_EQ(session.label(centroids, 1, part_labels, part_counts).inertia, expected.inertia);
-    EXPECT_EQ(std::ssize(part_labels), part.samples());
-    EXPECT_EQ(part_counts, counts);
+    const Dataset streamed = streamed_part_of(problem.matrix, {0, 0, n / 2, n}, communicator, 7);
+    BackendSession streamed_session(backend, streamed, backend->default_parameters(), 7);
+    for (BackendSession* const one : {&session, &streamed_session}) {
+      std::vector<std::int32_t> part_labels;
+      std::vector<std::int64_t> part_counts;
+      EXPECT_EQ(one->label(centroids, 1, part_labels, part_counts).inertia, expected.inertia);
+      EXPECT_EQ(std::ssize(part_labels), part.samples());
+      EXPECT_EQ(part_counts, counts);
+    }
   });
 }
 

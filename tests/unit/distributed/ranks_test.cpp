@@ -71,6 +71,8 @@ TEST(Ranks, AllThrowTheStatusOfTheLowestThatFails) {
     EXPECT_EQ(message_of<AgreedError>([&] { ranks.together(work); }), "rank 2: bad row");
     EXPECT_EQ(message_of<InputError>([&] { with_core_errors([&] { ranks.together(work); }); }),
               "rank 2: bad row");
+    const auto fail_alike = [] { throw InputError("no such file"); };
+    EXPECT_EQ(message_of<AgreedError>([&] { ranks.together(fail_alike); }), "no such file");
     EXPECT_NO_THROW(ranks.together([] {}));  // the ranks go on
   });
 }

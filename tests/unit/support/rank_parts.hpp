@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include <lloyd/data/row_source.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/abi/communicator.hpp>
 
@@ -33,6 +35,16 @@ inline Dataset part_of(const Matrix& matrix, const std::vector<std::int64_t>& bo
                              : static_cast<const char*>(matrix.data) +
                                    bounds[rank] * matrix.stride * size_of(matrix.dtype);
   return Dataset::part("points", part, communicator);
+}
+
+/// The same rows, read in blocks of `block_rows`; a rank without rows has none in memory.
+inline Dataset streamed_part_of(const Matrix& matrix, const std::vector<std::int64_t>& bounds,
+                                const std::shared_ptr<Communicator>& communicator,
+                                std::int64_t block_rows) {
+  const auto rank = static_cast<std::size_t>(communicator->rank());
+  const RowRange rows{bounds[rank], bounds[rank + 1]};
+  if (rows.size() == 0) return part_of(matrix, bounds, communicator);
+  return Dataset::part(select_rows(rows_of("points", matrix), rows), block_rows, communicator);
 }
 
 }  // namespace lloyd

@@ -1,4 +1,5 @@
-// Views of a row source: chosen columns, rows without missing values, standardized features.
+// Views of a row source: chosen columns or rows, rows without missing values, standardized
+// features.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,10 @@ namespace lloyd {
 /// InputError if `columns` is empty or has a number that is out of range.
 std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> source,
                                           std::vector<std::int64_t> columns);
+
+/// Consecutive rows of a source, counted from 0 in the view. Throws InputError unless `rows` are at
+/// least one and rows of the source.
+std::unique_ptr<RowSource> select_rows(std::shared_ptr<const RowSource> source, RowRange rows);
 
 /// The rows of a source that have no NaN, in the same order. The call reads the source once to find
 /// them; `stop` is polled between blocks. Memory: up to 24 bytes per run of consecutive such rows.

@@ -91,8 +91,8 @@ class Ranks {
   void require_same(std::span<const std::int64_t> values, std::span<const char* const> names) const;
 
   /// Throws on all ranks if one of them passes a status other than ok: an AgreedError with the
-  /// status of the lowest such rank, and "rank N: " in front of its message. With one rank, throws
-  /// the status as it is.
+  /// status of the lowest such rank, and "rank N: " in front of its message unless all ranks pass
+  /// this status. With one rank, throws the status as it is.
   void agree(const Status& mine) const;
 
   /// Runs work that is not collective. If it throws on some rank, all ranks throw what agree()

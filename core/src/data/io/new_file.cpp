@@ -1,7 +1,6 @@
 #include <lloyd/data/new_file.hpp>
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -10,9 +9,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <string>
 #include <system_error>
@@ -22,6 +21,8 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/descriptors.hpp>
+
+#include "data/io/temporary_names.hpp"
 
 namespace lloyd {
 namespace {
@@ -62,13 +63,15 @@ void forget(std::size_t slot) {
   if (slot < kSlots) slots[slot].state = Slot::free;
 }
 
-// Differs between all calls in all processes.
-std::uint64_t random_number() {
-  static std::atomic<std::uint64_t> count{0};
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof(number), 0) == sizeof(number)) return number;
-  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) +
-         count++;
+// Removes files that killed processes have left in a folder, once per process.
+void clean_once(const fs::path& folder) {
+  static std::mutex mutex;
+  static std::set<fs::path> cleaned;
+  {
+    const std::lock_guard lock(mutex);
+    if (!cleaned.insert(folder).second) return;
+  }
+  remove_leftovers(folder);
 }
 
 // Device and inode of each ProtectedFile.
@@ -209,13 +212,13 @@ NewFile::~NewFile() {
 }
 
 void NewFile::create_temporary() {
+  clean_once(target_.parent_path());
   // The name does not contain the target's, which may already have the maximum length. It is
   // remembered before the file exists, so that a signal never leaves one; the random number keeps a
   // signal handler from removing a file of another process.
   int descriptor = -1;
   do {
-    temporary_ =
-        target_.parent_path() / fmt::format(".lloyd-{}-{:016x}.tmp", ::getpid(), random_number());
+    temporary_ = target_.parent_path() / temporary_name();
     slot_ = remember(temporary_.string());
     // A file that replaces one that others must not read is never readable to them.
     descriptor =

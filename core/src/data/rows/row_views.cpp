@@ -90,6 +90,20 @@ class SelectedColumns : public RowView {
   std::vector<std::int64_t> columns_;
 };
 
+class SelectedRows : public RowView {
+ public:
+  SelectedRows(std::shared_ptr<const RowSource> source, RowRange rows)
+      : RowView(std::move(source)), rows_(rows) {}
+
+  std::int64_t samples() const override { return rows_.size(); }
+  void read(RowRange rows, void* values) const override {
+    source().read({rows_.begin + rows.begin, rows_.begin + rows.end}, values);
+  }
+
+ private:
+  RowRange rows_;
+};
+
 class CompleteRows : public RowView {
  public:
   CompleteRows(std::shared_ptr<const RowSource> source, const StopFunction& stop,
@@ -211,6 +225,14 @@ std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> sourc
                                  source->name(), column, source->features() - 1));
   }
   return std::make_unique<SelectedColumns>(std::move(source), std::move(columns));
+}
+
+std::unique_ptr<RowSource> select_rows(std::shared_ptr<const RowSource> source, RowRange rows) {
+  if (rows.begin < 0 || rows.begin >= rows.end || rows.end > source->samples()) {
+    throw InputError(fmt::format("{}: the rows {} to {} were chosen of rows 0 to {}",
+                                 source->name(), rows.begin, rows.end - 1, source->samples() - 1));
+  }
+  return std::make_unique<SelectedRows>(std::move(source), rows);
 }
 
 std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source,

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -53,6 +54,49 @@ TEST(NewFile, TemporaryNamesDiffer) {
     names.insert(name);
   }
   EXPECT_EQ(names.size(), 20u);
+}
+
+TEST(NewFile, RemovesWhatKilledProcessesHaveLeft) {
+  const TemporaryFolder folder;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const auto path = folder.path() / "a.csv";
+  EXPECT_EQ(status_of_child([&] {
+              NewFile(path).write("half");
+              new NewFile(path);  // nobody removes it
+            }),
+            0);
+  ASSERT_EQ(count_files(folder.path()), 1);
+  const std::string left = fs::directory_iterator(folder.path())->path().filename().string();
+  // Copies under the names of processes of another machine or container, and of earlier versions.
+  const std::size_t space = left.rfind('-', left.rfind('-') - 1) + 1;
+  std::string elsewhere = left;
+  elsewhere[space] = elsewhere[space] == '0' ? '1' : '0';
+  folder.write(elsewhere, "elsewhere");
+  folder.write(".lloyd-1-0123456789abcdef.tmp", "of version 0.5");
+  // A process that is at work.
+  const pid_t worker = ::fork();
+  if (worker == 0) {
+    auto* const file = new NewFile(folder.path() / "b.csv");
+    file->write("half");
+    char byte = 0;
+    const bool told = ::write(ends[1], &byte, 1) == 1;
+    ::pause();
+    ::_exit(told ? 0 : 1);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  // The worker has removed the file of the child.
+  EXPECT_FALSE(fs::exists(folder.path() / left));
+  EXPECT_EQ(count_files(folder.path()), 3);
+  folder.write(left, "again");
+  { const NewFile file(path); }
+  EXPECT_FALSE(fs::exists(folder.path() / left));
+  EXPECT_EQ(count_files(folder.path()), 3) << "the worker's file, and two that are not known";
+  ::kill(worker, SIGKILL);
+  ::waitpid(worker, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST(NewFile, IsRemovedByASignalThatEndsTheProcess) {

@@ -51,6 +51,17 @@ TEST_F(RowViews, SelectColumnsOfManyRows) {
   for (std::int64_t i = 0; i < kRows; ++i) ASSERT_EQ(column[i], 4 * i + 1);
 }
 
+TEST_F(RowViews, SelectRows) {
+  const auto source = source_of({1, 2, 3, 4, 5, 6, 7, 8}, 2);
+  const auto view = select_rows(source, {1, 3});
+  EXPECT_EQ(view->samples(), 2);
+  EXPECT_EQ(all_of(*view), (Values{3, 4, 5, 6}));
+  EXPECT_EQ(read(*view, {1, 2}), (Values{5, 6}));
+  for (const RowRange rows : {RowRange{-1, 2}, RowRange{2, 2}, RowRange{3, 5}, RowRange{5, 6}}) {
+    EXPECT_THROW(select_rows(source, rows), InputError);
+  }
+}
+
 TEST_F(RowViews, LeaveOutRowsWithNaN) {
   const auto source = source_of({kNaN, 1, 2, 3, 4, 5, 6, kNaN, 7, 8}, 2);
   const auto view = complete_rows(source);

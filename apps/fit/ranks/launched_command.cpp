@@ -1,0 +1,120 @@
+#include "fit/ranks/launched_command.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
+#include <lloyd/registry.hpp>
+
+#include "options/context.hpp"
+#include "output/messages.hpp"
+#include "output/output.hpp"
+#include "supervision/interrupt.hpp"
+#include "supervision/supervision.hpp"
+#include "text/whole_number.hpp"
+
+namespace lloyd::apps {
+namespace {
+
+// Throws InputError if mpirun started this process as one of several. For processes without a
+// LaunchedJob: their plugin for MPI is missing, or among `refused`.
+void refuse_unjoined_processes(const std::vector<RefusedPlugin>& refused) {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr || *value == '\0' || std::string_view(value) == "1") continue;
+    throw InputError(fmt::format(
+        "a launcher started {} processes ({}), but this lloyd has no MPI plugin "
+        "(lloyd-communicator-mpi.so), so each would do the whole work; build lloyd where MPI is "
+        "installed, or unset the variable{}{}",
+        printable(value), variable, refused.empty() ? "" : "; ",
+        refused.empty() ? "" : refused.front().reason));
+  }
+}
+
+// The innermost subcommand that was parsed, with its path: "data info".
+std::string parsed_command(const CLI::App& app) {
+  std::string path;
+  for (const CLI::App* sub = &app; !sub->get_subcommands().empty();) {
+    sub = sub->get_subcommands().front();
+    path += (path.empty() ? "" : " ") + sub->get_name();
+  }
+  return path;
+}
+
+// True for commands that join the ranks of their job, and if no command was recognized.
+bool joins_ranks(const CLI::App& app) {
+  const std::string command = parsed_command(app);
+  for (const std::string_view one : {"", "fit", "predict", "data info"}) {
+    if (command == one) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<LaunchedJob> find_job(const Context& context) {
+  std::vector<RefusedPlugin> refused;
+  std::optional<LaunchedJob> job =
+      find_launched_job(Registry::default_folders(context.plugin_folders), &refused);
+  if (!job) refuse_unjoined_processes(refused);
+  return job;
+}
+
+void add_comm_timeout(CLI::App& command, std::int64_t& seconds) {
+  command
+      .add_option("--comm-timeout", seconds,
+                  "With several ranks (mpirun, srun): seconds to wait for a rank that does not "
+                  "respond; 0: no "
+                  "limit")
+      ->check(whole_number(0, 1000000))
+      ->capture_default_str();
+}
+
+int run_on_ranks(
+    const Context& context, const LaunchedJob& job, std::int64_t timeout,
+    const std::function<ExitStatus(const RankScope& scope, Delivery& delivery)>& body) {
+  supervise(context.plugin_limit());
+  install_interrupt_handler();
+  const RankScope scope(job, static_cast<double>(timeout));
+  Delivery delivery;
+  const int status = scope.run(
+      [&] { return with_core_errors([&] { return static_cast<int>(body(scope, delivery)); }); });
+  delivery.finish();  // only rank 0 has anything to report
+  return status;
+}
+
+int run_on_first_rank(const Context& context, const LaunchedJob& job,
+                      const std::function<int()>& body) {
+  supervise(context.plugin_limit());
+  install_interrupt_handler();
+  return RankScope(job, 0).run_on_first(body);
+}
+
+int fail_usage(const CLI::App& app, const Context& context, const std::string& sentence) {
+  const auto find = [&]() -> std::optional<LaunchedJob> {
+    if (!joins_ranks(app)) return std::nullopt;
+    try {
+      return find_launched_job(Registry::default_folders(context.plugin_folders));
+    } catch (const Error&) {
+      return std::nullopt;  // the wrong command line is the nearer reason
+    }
+  };
+  const std::optional<LaunchedJob> job = find();
+  if (!job) {
+    write_message(failure_message(sentence));
+    return kBadInput;
+  }
+  constexpr std::int64_t kTimeout = 60;  // seconds; the option has perhaps not been read
+  return run_on_ranks(context, *job, kTimeout,
+                      [&](const RankScope& scope, Delivery&) -> ExitStatus {
+                        scope.ranks().together([&] { throw InputError(sentence); });
+                        return kBadInput;
+                      });
+}
+
+}  // namespace lloyd::apps

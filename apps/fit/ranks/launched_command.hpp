@@ -1,0 +1,42 @@
+// Commands whose process is one of several that a launcher such as mpirun started.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <lloyd/launched_ranks.hpp>
+
+#include "fit/ranks/rank_scope.hpp"
+#include "output/delivery.hpp"
+#include "process/exit_status.hpp"
+
+namespace lloyd::apps {
+
+struct Context;
+
+/// The job that this process is part of; none if it was started alone. Throws InputError if mpirun
+/// started it as one of several, but its plugin for MPI is missing or refused.
+std::optional<LaunchedJob> find_job(const Context& context);
+
+/// Adds --comm-timeout, in seconds.
+void add_comm_timeout(CLI::App& command, std::int64_t& seconds);
+
+/// Joins the ranks of a job, runs `body` on all of them, and returns the exit status. `body` is
+/// subject to the rules of RankScope::run(); files that it cannot deliver are reported at the end.
+int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t timeout,
+                 const std::function<ExitStatus(const RankScope& scope, Delivery& delivery)>& body);
+
+/// Joins the ranks of a job, runs `body` on rank 0 while the others wait without a time limit, and
+/// returns the exit status.
+int run_on_first_rank(const Context& context, const LaunchedJob& job,
+                      const std::function<int()>& body);
+
+/// Prints why the command line is wrong, and returns the exit status. The ranks of a job print it
+/// once if their command is one that joins them; if only some have it, all ranks fail.
+int fail_usage(const CLI::App& app, const Context& context, const std::string& sentence);
+
+}  // namespace lloyd::apps

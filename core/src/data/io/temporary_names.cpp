@@ -1,0 +1,111 @@
+#include "data/io/temporary_names.hpp"
+
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace lloyd {
+namespace {
+
+std::uint64_t random_number() {
+  static std::atomic<std::uint64_t> count{0};
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof(number), 0) == sizeof(number)) return number;
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) +
+         count++;
+}
+
+// Identifies the processes among which process numbers are unique; 0 if it is unknown.
+std::uint64_t process_space() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::error_code error;
+  const std::string name_space = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+  if (boot.empty() || name_space.empty()) return 0;
+  return std::hash<std::string>()(boot + name_space);
+}
+
+// When this process began, in ticks since the machine was started; 0 if it is unknown.
+std::uint64_t start_of_this_process() {
+  constexpr int kStartField = 22;  // of /proc/PID/stat, from 1
+  std::string text;
+  std::ifstream file("/proc/self/stat");
+  std::getline(file, text);
+  // The second field, in parentheses, may itself contain blanks and parentheses.
+  std::istringstream rest(text.substr(text.rfind(')') + 1));
+  std::string field;
+  for (int number = 3; number <= kStartField; ++number) rest >> field;
+  std::uint64_t start = 0;
+  std::istringstream(field) >> start;
+  return start;
+}
+
+// The parts of a name, in the text of the program that wrote it.
+struct NameParts {
+  int process = 0;
+  std::uint64_t start = 0;
+  std::uint64_t space = 0;
+};
+
+bool read_parts(const char* name, NameParts& parts) {
+  unsigned long long start = 0;
+  unsigned long long space = 0;
+  unsigned long long random = 0;
+  int end = 0;
+  if (std::sscanf(name, ".lloyd-%d-%llu-%16llx-%16llx.tmp%n", &parts.process, &start, &space,
+                  &random, &end) != 4 ||
+      end == 0 || name[end] != '\0') {
+    return false;
+  }
+  parts.start = start;
+  parts.space = space;
+  return parts.process > 0;
+}
+
+// The number may have been given to another process since; then only this one knows its own start.
+bool has_ended(const NameParts& parts, const NameParts& mine) {
+  if (parts.space != mine.space) return false;
+  if (parts.process == mine.process) return parts.start != mine.start;
+  return ::kill(parts.process, 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
+
+std::string temporary_name() {
+  return fmt::format(".lloyd-{}-{}-{:016x}-{:016x}.tmp", ::getpid(), start_of_this_process(),
+                     process_space(), random_number());
+}
+
+void remove_leftovers(const std::filesystem::path& folder) noexcept {
+  try {
+    const NameParts mine{::getpid(), start_of_this_process(), process_space()};
+    if (mine.space == 0 || mine.start == 0) return;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(folder, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      NameParts parts;
+      const std::filesystem::path file = entry->path();
+      if (!read_parts(file.filename().c_str(), parts) || !has_ended(parts, mine)) continue;
+      struct stat status = {};
+      if (::lstat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+      if (status.st_uid == ::geteuid()) ::unlink(file.c_str());
+    }
+  } catch (const std::exception&) {
+    // The files stay.
+  }
+}
+
+}  // namespace lloyd
