@@ -1,6 +1,7 @@
 #include "fit/ranks/fit_on_ranks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <optional>
@@ -75,20 +76,41 @@ void require_same_file(const RowSource& source, const Ranks& ranks) {
   ranks.together([&] { hash = hash_of_sampled_rows(source); });
   const std::vector<std::int64_t> samples = ranks.gather(source.samples());
   const std::vector<std::int64_t> hashes = ranks.gather(hash);
+  const std::vector<HostName> hosts = ranks.gather(host_name());
   for (std::size_t rank = 1; rank < samples.size(); ++rank) {
+    const std::string name = name_of_rank(static_cast<int>(rank), hosts[rank]);
     if (samples[rank] != samples[0]) {
       throw InputError(
-          fmt::format("{} has {} samples on rank 0, but {} on rank {}; all ranks must "
+          fmt::format("{} has {} samples on rank 0, but {} on {}; all ranks must "
                       "see the same file",
-                      source.name(), samples[0], samples[rank], rank));
+                      source.name(), samples[0], samples[rank], name));
     }
     if (hashes[rank] != hashes[0]) {
-      throw InputError(fmt::format(
-          "{} has other values on rank {} than on rank 0; all ranks must see the same file",
-          source.name(), rank));
+      throw InputError(
+          fmt::format("{} has other values on {} than on rank 0; all ranks must see the same file",
+                      source.name(), name));
     }
   }
 }
+
+// Names each finished iteration as the phase of the ranks.
+class RankProgress final : public FitProgress {
+ public:
+  RankProgress(const FitOptions& options, std::int64_t samples, RankScope& scope)
+      : FitProgress(options, samples), scope_(scope) {}
+
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    const bool goes_on = FitProgress::on_iteration(record);
+    std::array<char, 96> text{};
+    fmt::format_to_n(text.data(), text.size() - 1, "after iteration {} of restart {}",
+                     record.iteration, restart());
+    scope_.enter(text.data());
+    return goes_on;
+  }
+
+ private:
+  RankScope& scope_;
+};
 
 // What this rank has opened: the file, the backend and its rows.
 struct RankInputs {
@@ -98,8 +120,10 @@ struct RankInputs {
   Matrix matrix;
 };
 
-RankInputs open_inputs(const Context& context, FitCommandOptions& options, const Ranks& ranks) {
+RankInputs open_inputs(const Context& context, FitCommandOptions& options, RankScope& scope) {
+  const Ranks& ranks = scope.ranks();
   RankInputs inputs;
+  scope.enter("while reading the data");
   ranks.together([&] {
     options.complete();
     options.complete_outputs();
@@ -191,7 +215,7 @@ std::vector<std::string> warnings_of_empty_clusters(const Fit& fit) {
   return {fmt::format("{} of the {} clusters are empty", empty, fit.clusters)};
 }
 
-ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, const RankScope& scope,
+ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, RankScope& scope,
                     Delivery& delivery) {
   const Ranks& ranks = scope.ranks();
   const Dataset dataset =
@@ -203,7 +227,8 @@ ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, const R
   }
   GuestScope fitting;
   BackendSession session(inputs.chosen->backend, dataset, inputs.chosen->parameters);
-  FitProgress progress(options.fit, dataset.total_samples());
+  RankProgress progress(options.fit, dataset.total_samples(), scope);
+  scope.enter("before its first iteration");
   const Fit fit = lloyd::fit(
       session, options.fit, &progress,
       [&](std::string_view stage, std::int64_t done, std::int64_t total) {
@@ -211,6 +236,7 @@ ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, const R
       },
       {}, options.checkpoint.options(progress, options.standardize));
   fitting.end();
+  scope.enter("while writing the results");
   if (fit.cancelled && fit.result.iterations == 0) {
     note("lloyd: interrupted before the first iteration finished\n");
     if (scope.is_first()) options.checkpoint.finish(options.fit, fit);
@@ -258,12 +284,12 @@ void refuse_unjoined_processes(const std::vector<RefusedPlugin>& refused) {
 int fit_on_ranks(const Context& context, FitCommandOptions options, const LaunchedJob& job) {
   supervise(context.plugin_limit());
   install_interrupt_handler();
-  const RankScope scope(job, static_cast<double>(options.comm_timeout));
+  RankScope scope(job, static_cast<double>(options.comm_timeout));
   Delivery delivery;
   const int status = scope.run([&] {
     return with_core_errors([&] {
       return static_cast<int>(
-          fit_rows(options, open_inputs(context, options, scope.ranks()), scope, delivery));
+          fit_rows(options, open_inputs(context, options, scope), scope, delivery));
     });
   });
   delivery.finish();  // only rank 0 has anything to report

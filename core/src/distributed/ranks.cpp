@@ -1,5 +1,7 @@
 #include <lloyd/internal/ranks.hpp>
 
+#include <unistd.h>
+
 #include <cstring>
 #include <new>
 
@@ -10,6 +12,16 @@
 #include "session/status_error.hpp"
 
 namespace lloyd {
+
+HostName host_name() noexcept {
+  HostName name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name;
+}
+
+std::string name_of_rank(int rank, const HostName& host) {
+  return fmt::format("rank {} on {}", rank, host.data());
+}
 
 Ranks::Ranks(std::shared_ptr<Communicator> communicator) : communicator_(std::move(communicator)) {
   if (communicator_ == nullptr) return;
@@ -85,10 +97,15 @@ void Ranks::agree(const Status& mine) const {
   std::int64_t failed = mine.ok() ? 0 : 1;
   max(std::span(&failed, 1));
   if (failed == 0) return;
-  const std::vector<Status> all = gather(mine);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].ok()) continue;
-    throw AgreedError(all[rank].code, fmt::format("rank {}: {}", rank, all[rank].message));
+  struct RankStatus {
+    Status status;
+    HostName host;
+  };
+  const std::vector<RankStatus> all = gather(RankStatus{mine, host_name()});
+  for (int rank = 0; rank < size_; ++rank) {
+    const auto& [status, host] = all[static_cast<std::size_t>(rank)];
+    if (status.ok()) continue;
+    throw AgreedError(status.code, fmt::format("{}: {}", name_of_rank(rank, host), status.message));
   }
 }
 

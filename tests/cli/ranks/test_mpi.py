@@ -3,8 +3,10 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +15,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, rank_of, run_launched, used_time
 from program import LLOYD, TestCase, is_gone, process_tree, run
+
+HOST = socket.gethostname()
+
 
 def fit_command(data, *arguments):
     return [LLOYD, "fit", str(data), *map(str, arguments)]
@@ -83,9 +88,9 @@ class Mpi(TestCase):
         other = self.make_data("other.npy", 999)
         changed = self.folder / "changed.npy"
         changed.write_bytes(data.read_bytes()[:-4] + b"\x00\x00\x00\x41")
-        for last, message in ((other, "data.npy has 1001 samples on rank 0, but 999 on rank 1"),
-                              (changed, "data.npy has other values on rank 1 than on rank 0"),
-                              (self.folder / "none.npy", "rank 1: ")):
+        for last, message in ((other, f"data.npy has 1001 samples on rank 0, but 999 on rank 1 on {HOST}"),
+                              (changed, f"data.npy has other values on rank 1 on {HOST} than on rank 0"),
+                              (self.folder / "none.npy", f"rank 1 on {HOST}: ")):
             with self.subTest(message):
                 status, _, messages = run_launched([MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(last)])
                 self.assertEqual((status, len(messages)), (2, 1), messages)
@@ -99,7 +104,7 @@ class Mpi(TestCase):
         for attempt in range(5):
             status, output, messages = run_launched(mpirun_command(5, fit_command(array, "-k", 2)))
             self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
-            self.assertIn("rank 2: ", messages[0])
+            self.assertIn(f"rank 2 on {HOST}: ", messages[0])
             self.assertIn("row 500, column 0", messages[0])
 
     def test_labels_that_cannot_be_written_do_not_lose_the_rest(self):
@@ -108,7 +113,7 @@ class Mpi(TestCase):
         status, output, messages = run_launched([MPIEXEC, "-n", "1", *command, ":", "-n", "1", *limited])
         self.assertEqual(status, 1, messages)
         self.assertIn("inertia", output)
-        self.assertRegex(messages[-1], "^lloyd: rank 1: .*result.labels.npy cannot be written: ")
+        self.assertRegex(messages[-1], rf"^lloyd: rank 1 on {re.escape(HOST)}: .*result.labels.npy cannot be written: ")
         self.assertFalse((self.folder / "result.labels.npy").exists())
         self.assertTrue((self.folder / "result.centroids.npy").exists())
         self.assertTrue((self.folder / "result.json").exists())
@@ -185,13 +190,15 @@ class Mpi(TestCase):
                 messages = self.wait_for_end(process, tree)
                 self.assertNotEqual(process.returncode, 0)
                 self.assertEqual(len(messages), 1, messages)
-                self.assertRegex(messages[0], rf"rank {stopped} on \S+ did not take part in .* for 1 s")
+                self.assertRegex(messages[0], rf"rank {stopped} on {re.escape(HOST)} did not take part in .* for 1 s, after iteration \d+ of restart 1$")
 
     def test_a_rank_that_is_killed_ends_all(self):
         process, tree, workers = self.start_long_fit()
         os.kill(workers[2], signal.SIGKILL)
-        self.wait_for_end(process, tree)
+        messages = self.wait_for_end(process, tree)
         self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(len(messages), 1, messages)
+        self.assertRegex(messages[0], rf"^lloyd: rank 2 on {re.escape(HOST)}, after iteration \d+ of restart 1: .*signal 9 \(Killed\)$")
 
     def test_an_interrupt_keeps_the_centroids(self):
         model = self.folder / "model.json"

@@ -12,6 +12,7 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/step_backend.hpp>
 #include <lloyd/registry.hpp>
@@ -143,7 +144,7 @@ TEST(DistributedFits, TheFailureOfABackendIsThrownByAllRanks) {
     const Dataset part = part_of(problem.matrix, {0, 20, 20 + kFailingRows, n}, communicator);
     BackendSession session(backend, part, backend->default_parameters());
     EXPECT_EQ(message_of<BackendError>([&] { fit(session, options); }),
-              "burning: rank 1: the device is on fire");
+              "burning: " + name_of_rank(1, host_name()) + ": the device is on fire");
   });
 }
 
@@ -157,8 +158,8 @@ TEST(DistributedFits, OptionsOutOfRangeAreRefusedByAllRanks) {
     FitOptions options = problem.options;
     options.clusters = n + 1;
     EXPECT_EQ(message_of<InputError>([&] { fit(session, options); }),
-              "rank 0: clusters is " + std::to_string(n + 1) + "; it must be 1 to " +
-                  std::to_string(n) + ", the number of samples in points");
+              name_of_rank(0, host_name()) + ": clusters is " + std::to_string(n + 1) +
+                  "; it must be 1 to " + std::to_string(n) + ", the number of samples in points");
     options.clusters = 1 + communicator->rank();
     EXPECT_EQ(message_of<InputError>([&] { fit(session, options); }),
               "the ranks were given different values of clusters");
