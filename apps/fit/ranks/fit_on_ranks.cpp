@@ -260,7 +260,8 @@ ExitStatus fit_rows(const FitCommandOptions& options, RankInputs inputs, RankSco
   write_files(options, fit, dataset, ranks, delivery);
   if (scope.is_first()) {
     options.note_stale_files();
-    options.checkpoint.finish(options.fit, fit);
+    // As long as a result is missing, it can be had from the checkpoint.
+    if (delivery.complete()) options.checkpoint.finish(options.fit, fit);
     note_memory_beyond(options.memory, inputs.chosen->backend->name());
   }
   return fit.cancelled ? kInterrupted : kDone;

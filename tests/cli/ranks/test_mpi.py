@@ -108,7 +108,8 @@ class Mpi(TestCase):
             self.assertIn("row 500, column 0", messages[0])
 
     def test_labels_that_cannot_be_written_do_not_lose_the_rest(self):
-        command = fit_command(self.make_data(), "-k", 3, *self.outputs("result"))
+        checkpoint = self.folder / "checkpoint"
+        command = fit_command(self.make_data(), "-k", 3, *self.outputs("result"), "--checkpoint", checkpoint)
         limited = ["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', *command]
         status, output, messages = run_launched([MPIEXEC, "-n", "1", *command, ":", "-n", "1", *limited])
         self.assertEqual(status, 1, messages)
@@ -117,6 +118,10 @@ class Mpi(TestCase):
         self.assertFalse((self.folder / "result.labels.npy").exists())
         self.assertTrue((self.folder / "result.centroids.npy").exists())
         self.assertTrue((self.folder / "result.json").exists())
+        status, _, messages = run_launched(mpirun_command(2, [*command, "--resume"]))
+        self.assertEqual((status, messages), (0, []))  # a message would say that there is no checkpoint
+        self.assertTrue((self.folder / "result.labels.npy").exists())
+        self.assertEqual(list(checkpoint.iterdir()), [])
 
     def test_space_for_labels_is_checked_before_the_fit(self):
         command = fit_command(self.make_data(), "-k", 3, "--labels", self.folder / "l.npy")
