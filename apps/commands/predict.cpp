@@ -166,12 +166,13 @@ void refuse_single_process_options(const PredictOptions& options) {
 }
 
 // Each rank labels its rows; rank 0 prints the summary, and all write the labels.
-ExitStatus label_on_ranks(const Context& context, PredictOptions options, const RankScope& scope,
+ExitStatus label_on_ranks(const Context& context, PredictOptions options, RankScope& scope,
                           Delivery& delivery) {
   const Ranks& ranks = scope.ranks();
   Model model;
   std::optional<ChosenBackend> chosen;
   std::shared_ptr<const RowSource> source;
+  scope.enter("while reading the data");
   ranks.together([&] {
     complete(options);
     refuse_single_process_options(options);
@@ -187,10 +188,12 @@ ExitStatus label_on_ranks(const Context& context, PredictOptions options, const 
   });
   require_same_labels(options.labels, ranks);
   const RankData data = hold_rank_rows(source, *chosen, planned_fit(model), options.memory, scope);
+  scope.enter("while labelling");
   GuestScope labelling;
   BackendSession session(chosen->backend, data.dataset, chosen->parameters, data.block_rows);
   const Labelling found = label(session, model);
   labelling.end();
+  scope.enter("while writing the results");
   if (scope.is_first()) {
     delivery.print([&] { print_summary(options, model, *chosen, session, found); });
   }
@@ -204,7 +207,7 @@ ExitStatus label_on_ranks(const Context& context, PredictOptions options, const 
 int predict(const Context& context, PredictOptions options) {
   if (const auto job = find_job(context)) {
     return run_on_ranks(context, *job, options.comm_timeout,
-                        [&](const RankScope& scope, Delivery& delivery) {
+                        [&](RankScope& scope, Delivery& delivery) {
                           return label_on_ranks(context, options, scope, delivery);
                         });
   }

@@ -1,9 +1,6 @@
 #include "fit/rank_times.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -13,15 +10,9 @@ namespace lloyd::apps {
 namespace {
 
 struct RankRow {
-  std::array<char, 256> host{};  // zero-terminated
+  HostName host;
   RankFitTimes times;
 };
-
-RankRow row_of(const RankFitTimes& times) {
-  RankRow row{{}, times};
-  ::gethostname(row.host.data(), row.host.size() - 1);
-  return row;
-}
 
 }  // namespace
 
@@ -30,7 +21,7 @@ RankTimes gather_times(const RankFitTimes& mine, const Ranks& ranks) {
   double ms = 0;
   double communication_ms = 0;
   double max_compute_ms = 0;
-  for (const RankRow& row : ranks.gather(row_of(mine))) {
+  for (const RankRow& row : ranks.gather(RankRow{host_name(), mine})) {
     all.hosts.emplace_back(row.host.data());
     all.max_communication_ms = std::max(all.max_communication_ms, row.times.communication_ms);
     max_compute_ms = std::max(max_compute_ms, row.times.ms - row.times.communication_ms);

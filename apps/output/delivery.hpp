@@ -24,6 +24,9 @@ class Delivery {
   /// Records a failure of an output of which there is nothing to keep.
   void add_failure(const std::string& failure) { failures_.push_back(failure); }
 
+  /// True if nothing has failed so far.
+  bool complete() const { return failures_.empty(); }
+
   /// Throws Error with all failures and the places of the kept files; returns if there were none.
   /// If the only failure is that the reader of standard output is gone, raises SIGPIPE.
   void finish() const;

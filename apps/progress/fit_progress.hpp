@@ -27,6 +27,10 @@ class FitProgress : public InterruptObserver {
   /// A StageFunction for fit(): shows seeding and checking, on a terminal only.
   void on_stage(std::string_view stage, std::int64_t done, std::int64_t total);
 
+ protected:
+  /// Number of the restart of the last iteration, from 1.
+  std::int64_t restart() const { return restart_; }
+
  private:
   using Clock = std::chrono::steady_clock;
 

@@ -239,7 +239,7 @@ class Supervisor {
     Conclusion result;
     if (!failure.empty()) result.text = failure_message(printable(failure));
     if (!killed_.empty()) {
-      result.text += fmt::format("lloyd: {}{}\n", printable(killed_),
+      result.text += fmt::format("lloyd: {}{}{}\n", place(), printable(killed_),
                                  has_status() ? "; the work was done" : "");
       if (by_request_) result.signal = request_;
     } else if (end.signalled && (end.code == request_ || lost_reader(end))) {
@@ -248,7 +248,7 @@ class Supervisor {
                board_.call() == PluginCall::none) {
       result.status = end.code;
     } else {
-      result.text += fmt::format("lloyd: {}\n", printable(describe_end()));
+      result.text += fmt::format("lloyd: {}{}\n", place(), printable(describe_end()));
     }
     return result;
   }
@@ -256,6 +256,12 @@ class Supervisor {
   // Lloyd prints outside of plugin calls only; SIGPIPE inside one is the plugin's.
   bool lost_reader(const ProcessEnd& end) const {
     return end.code == SIGPIPE && board_.call() == PluginCall::none;
+  }
+
+  // The beginning of a sentence; empty if the place is unknown.
+  std::string place() const {
+    const std::string text = board_.place.get();
+    return text.empty() ? text : printable(text) + ": ";
   }
 
   std::string subject() const {
@@ -381,6 +387,10 @@ std::shared_ptr<Communicator> join_supervised(const LaunchedJob& job) {
   std::shared_ptr<Communicator> communicator = join_ranks(job);
   loading.end();
   return communicator;
+}
+
+void set_place(std::string_view place) noexcept {
+  if (child_board != nullptr) child_board->place.set(place);
 }
 
 void report_failure(std::string_view sentence) {

@@ -59,6 +59,10 @@ std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path
 /// Like join_ranks(), in a supervised child: joining counts as loading a plugin.
 std::shared_ptr<Communicator> join_supervised(const LaunchedJob& job);
 
+/// In a supervised child: where and when it works, such as "rank 2 on node1, after iteration 17".
+/// The supervisor's message about an unexpected end begins with it. No effect elsewhere.
+void set_place(std::string_view place) noexcept;
+
 /// Reports on standard error that the command has failed: "lloyd: <sentence>". In a supervised
 /// child the supervisor prints it, so that it appears even if a plugin has closed the child's
 /// descriptors.

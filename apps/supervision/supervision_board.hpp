@@ -74,6 +74,7 @@ class SupervisionBoard {
   void set_process(pid_t process) noexcept { process_ = process; }
   pid_t process() const noexcept { return process_; }
 
+  SharedText<512> place;         ///< where and when the child works, for messages; empty: unknown
   SharedText<4096> file;         ///< path of the plugin loaded last
   SharedText<4096> backends;     ///< names of the loaded backends, quoted
   SharedText<16384> failure;     ///< sentence for the supervisor to print; empty: none

@@ -65,12 +65,13 @@ Matrix read_part(const RankJob& job, const Ranks& ranks) {
 // The trial on this rank.
 class RankTrial {
  public:
-  RankTrial(const RankJob& job, const RankFiles& files, const RankScope& scope)
+  RankTrial(const RankJob& job, const RankFiles& files, RankScope& scope)
       : job_(job), files_(files), scope_(scope), ranks_(scope.ranks()) {}
 
   void run() {
     check_size();
     Matrix rows;
+    scope_.enter("while reading the data");
     ranks_.together([&] {
       backend_ = apps::load_supervised(job_.plugin);
       check_same(job_.identity, identity_of(*backend_));
@@ -82,12 +83,14 @@ class RankTrial {
     });
     const Dataset dataset = Dataset::part("data", std::move(rows), scope_.communicator());
     apps::GuestScope fitting;
+    scope_.enter("during the fit");
     RankResult result;
     result.warm_up_inertia = warm_up(dataset);
     BackendSession session(backend_, dataset, *parameters_);
     const RankFitTimes before = scope_.fit_times();
     const Fit fit = fit_restarts(session);
     const RankFitTimes after = scope_.fit_times();
+    scope_.enter("while writing the results");
     write_outputs(fit, files_.labels, files_.centroids);
     fitting.end();
     result.fit = slowest(measurements_of(fit, session.open_ms()));
@@ -170,7 +173,7 @@ class RankTrial {
 
   const RankJob& job_;
   const RankFiles& files_;
-  const RankScope& scope_;
+  RankScope& scope_;
   const Ranks& ranks_;
   std::shared_ptr<const LoadedBackend> backend_;
   std::optional<ParameterSet> parameters_;
@@ -185,7 +188,7 @@ int serve_rank(const fs::path& folder, std::chrono::seconds plugin_limit) {
   apps::supervise(plugin_limit);
   apps::install_interrupt_handler();
   try {
-    const RankScope scope(find_launched_job(job.plugin_folders), kCommunicationTimeout);
+    RankScope scope(find_launched_job(job.plugin_folders), kCommunicationTimeout);
     return scope.run([&] {
       with_core_errors([&] { RankTrial(job, files, scope).run(); });
       return static_cast<int>(apps::kDone);

@@ -1,6 +1,7 @@
 #include "fit/ranks/fit_on_ranks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,14 +36,34 @@ void refuse_single_process_options(const FitCommandOptions& options) {
   refuse_on_ranks(!options.plot.empty(), "--plot", "draw a subset of the samples with one process");
 }
 
+// Names each finished iteration as the phase of the ranks.
+class RankProgress final : public FitProgress {
+ public:
+  RankProgress(const FitOptions& options, std::int64_t samples, RankScope& scope)
+      : FitProgress(options, samples), scope_(scope) {}
+
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    const bool goes_on = FitProgress::on_iteration(record);
+    std::array<char, 96> text{};
+    fmt::format_to_n(text.data(), text.size() - 1, "after iteration {} of restart {}",
+                     record.iteration, restart());
+    scope_.enter(text.data());
+    return goes_on;
+  }
+
+ private:
+  RankScope& scope_;
+};
+
 // What this rank has opened.
 struct RankInputs {
   ChosenBackend chosen;
   RankData data;
 };
 
-RankInputs open_inputs(const Context& context, FitCommandOptions& options, const RankScope& scope) {
+RankInputs open_inputs(const Context& context, FitCommandOptions& options, RankScope& scope) {
   const Ranks& ranks = scope.ranks();
+  scope.enter("while reading the data");
   std::shared_ptr<const RowSource> source;
   std::optional<ChosenBackend> chosen;
   ranks.together([&] {
@@ -92,8 +113,8 @@ std::vector<std::string> warnings_of_empty_clusters(const Fit& fit) {
   return {fmt::format("{} of the {} clusters are empty", empty, fit.clusters)};
 }
 
-ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs,
-                    const RankScope& scope, Delivery& delivery) {
+ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs, RankScope& scope,
+                    Delivery& delivery) {
   const Ranks& ranks = scope.ranks();
   const auto& [chosen, data] = inputs;
   const Dataset& dataset = data.dataset;
@@ -105,7 +126,8 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs,
   });
   GuestScope fitting;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
-  FitProgress progress(options.fit, dataset.total_samples());
+  RankProgress progress(options.fit, dataset.total_samples(), scope);
+  scope.enter("before its first iteration");
   const Fit fit = lloyd::fit(
       session, options.fit, &progress,
       [&](std::string_view stage, std::int64_t done, std::int64_t total) {
@@ -113,6 +135,7 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs,
       },
       {}, options.checkpoint.options(progress, options.standardize));
   fitting.end();
+  scope.enter("while writing the results");
   if (fit.cancelled && fit.result.iterations == 0) {
     note("lloyd: interrupted before the first iteration finished\n");
     if (scope.is_first()) options.checkpoint.finish(options.fit, fit);
@@ -136,7 +159,8 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs,
   write_files(options, fit, ranks, delivery);
   if (scope.is_first()) {
     options.note_stale_files();
-    options.checkpoint.finish(options.fit, fit);
+    // As long as a result is missing, it can be had from the checkpoint.
+    if (delivery.complete()) options.checkpoint.finish(options.fit, fit);
     note_memory_beyond(options.memory, chosen.backend->name());
   }
   return fit.cancelled ? kInterrupted : kDone;
@@ -146,7 +170,7 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs,
 
 int fit_on_ranks(const Context& context, FitCommandOptions options, const LaunchedJob& job) {
   return run_on_ranks(
-      context, job, options.comm_timeout, [&](const RankScope& scope, Delivery& delivery) {
+      context, job, options.comm_timeout, [&](RankScope& scope, Delivery& delivery) {
         return fit_rows(options, open_inputs(context, options, scope), scope, delivery);
       });
 }

@@ -75,12 +75,11 @@ void add_comm_timeout(CLI::App& command, std::int64_t& seconds) {
       ->capture_default_str();
 }
 
-int run_on_ranks(
-    const Context& context, const LaunchedJob& job, std::int64_t timeout,
-    const std::function<ExitStatus(const RankScope& scope, Delivery& delivery)>& body) {
+int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t timeout,
+                 const std::function<ExitStatus(RankScope& scope, Delivery& delivery)>& body) {
   supervise(context.plugin_limit());
   install_interrupt_handler();
-  const RankScope scope(job, static_cast<double>(timeout));
+  RankScope scope(job, static_cast<double>(timeout));
   Delivery delivery;
   const int status = scope.run(
       [&] { return with_core_errors([&] { return static_cast<int>(body(scope, delivery)); }); });
@@ -110,11 +109,10 @@ int fail_usage(const CLI::App& app, const Context& context, const std::string& s
     return kBadInput;
   }
   constexpr std::int64_t kTimeout = 60;  // seconds; the option has perhaps not been read
-  return run_on_ranks(context, *job, kTimeout,
-                      [&](const RankScope& scope, Delivery&) -> ExitStatus {
-                        scope.ranks().together([&] { throw InputError(sentence); });
-                        return kBadInput;
-                      });
+  return run_on_ranks(context, *job, kTimeout, [&](RankScope& scope, Delivery&) -> ExitStatus {
+    scope.ranks().together([&] { throw InputError(sentence); });
+    return kBadInput;
+  });
 }
 
 }  // namespace lloyd::apps

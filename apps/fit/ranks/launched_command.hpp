@@ -28,7 +28,7 @@ void add_comm_timeout(CLI::App& command, std::int64_t& seconds);
 /// Joins the ranks of a job, runs `body` on all of them, and returns the exit status. `body` is
 /// subject to the rules of RankScope::run(); files that it cannot deliver are reported at the end.
 int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t timeout,
-                 const std::function<ExitStatus(const RankScope& scope, Delivery& delivery)>& body);
+                 const std::function<ExitStatus(RankScope& scope, Delivery& delivery)>& body);
 
 /// Joins the ranks of a job, runs `body` on rank 0 while the others wait without a time limit, and
 /// returns the exit status.

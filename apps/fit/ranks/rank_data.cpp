@@ -1,10 +1,8 @@
 #include "fit/ranks/rank_data.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,26 +44,27 @@ void require_same_file(const RowSource& source, const Ranks& ranks) {
   ranks.together([&] { hash = hash_of_sampled_rows(source); });
   const std::vector<std::int64_t> samples = ranks.gather(source.samples());
   const std::vector<std::int64_t> hashes = ranks.gather(hash);
+  const std::vector<HostName> hosts = ranks.gather(host_name());
   for (std::size_t rank = 1; rank < samples.size(); ++rank) {
+    const std::string name = name_of_rank(static_cast<int>(rank), hosts[rank]);
     if (samples[rank] != samples[0]) {
       throw InputError(
-          fmt::format("{} has {} samples on rank 0, but {} on rank {}; all ranks must "
+          fmt::format("{} has {} samples on rank 0, but {} on {}; all ranks must "
                       "see the same file",
-                      source.name(), samples[0], samples[rank], rank));
+                      source.name(), samples[0], samples[rank], name));
     }
     if (hashes[rank] != hashes[0]) {
-      throw InputError(fmt::format(
-          "{} has other values on rank {} than on rank 0; all ranks must see the same file",
-          source.name(), rank));
+      throw InputError(
+          fmt::format("{} has other values on {} than on rank 0; all ranks must see the same file",
+                      source.name(), name));
     }
   }
 }
 
 // The number of ranks on this host; collective.
 std::int64_t ranks_on_this_host(const Ranks& ranks) {
-  std::array<char, 256> host{};  // zero-terminated
-  ::gethostname(host.data(), host.size() - 1);
-  const std::vector<std::array<char, 256>> hosts = ranks.gather(host);
+  const HostName host = host_name();
+  const std::vector<HostName> hosts = ranks.gather(host);
   return std::count(hosts.begin(), hosts.end(), host);
 }
 

@@ -1,9 +1,10 @@
 #include "fit/ranks/rank_scope.hpp"
 
 #include <chrono>
-#include <exception>
-#include <string>
+#include <cstdlib>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include <lloyd/error.hpp>
 
@@ -36,14 +37,48 @@ void wait_for_launcher() {
   }
 }
 
+// The name of this rank before it has joined: launchers set one of these variables.
+std::string name_by_launcher() {
+  const char* rank = nullptr;
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (rank == nullptr) rank = std::getenv(variable);
+  }
+  return fmt::format("{} on {}", rank == nullptr ? "a rank" : fmt::format("rank {}", rank),
+                     host_name().data());
+}
+
 }  // namespace
 
 RankScope::RankScope(const std::optional<LaunchedJob>& job, double timeout) {
   if (!job) return;
+  name_ = name_by_launcher();
+  enter("at the start");
   communicator_ = std::make_shared<TimedCommunicator>(join_supervised(*job));
   ranks_ = Ranks(communicator_);
   communicator_->set_timeout(timeout);
+  name_ = name_of_rank(ranks_.rank(), host_name());
+  enter("at the start");
   if (!is_first()) set_silent(true);
+}
+
+void RankScope::enter(std::string_view phase) noexcept {
+  if (name_.empty()) return;  // the only rank
+  phase_ = {};
+  phase.copy(phase_.data(), phase_.size() - 1);
+  std::array<char, 512> place{};
+  fmt::format_to_n(place.data(), place.size() - 1, "{}, {}", name_, phase_.data());
+  set_place(place.data());
+}
+
+// Throws the error of the rank that reports a failure of the communicator.
+void RankScope::fail(const std::exception_ptr& failure) const {
+  const Status status = status_of([&] { std::rethrow_exception(failure); });
+  if (!is_common(failure)) {
+    throw BackendError(status.code,
+                       fmt::format("{}, {}: {}", name_, phase_.data(), status.message));
+  }
+  if (status.code != StatusCode::unavailable) std::rethrow_exception(failure);
+  throw BackendError(status.code, fmt::format("{}, {}", status.message, phase_.data()));
 }
 
 int RankScope::run(const std::function<int()>& body) const {
@@ -54,7 +89,7 @@ int RankScope::run(const std::function<int()>& body) const {
     return is_first() ? status : kDone;
   } catch (...) {
     if (!is_common(std::current_exception())) {
-      communicator_->abort(("rank " + std::to_string(ranks_.rank()) + " has failed").c_str());
+      communicator_->abort((name_ + " has failed").c_str());
     }
     // If all ranks threw the same error, all reach this barrier. Only rank 0 fails then: the
     // launcher would end it, perhaps before it has printed the error, if another rank failed first.
@@ -66,7 +101,7 @@ int RankScope::run(const std::function<int()>& body) const {
     const bool reports = communicator_->reports_failure();
     set_silent(!reports);
     if (!reports) wait_for_launcher();
-    throw;
+    fail(std::current_exception());
   }
 }
 

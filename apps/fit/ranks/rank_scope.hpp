@@ -1,9 +1,13 @@
 // RankScope: this process as one rank of a job.
 #pragma once
 
+#include <array>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/internal/timed_communicator.hpp>
@@ -12,7 +16,7 @@
 namespace lloyd::apps {
 
 /// Joins the ranks of a job, and leaves them on destruction. Only rank 0 prints messages; if the
-/// communicator fails, the rank chosen by reports_failure() prints the error.
+/// communicator fails, the rank chosen by reports_failure() prints the error and the phase.
 class RankScope {
  public:
   /// Collective. `job`: none for a process that is the only rank. `timeout`: see
@@ -30,6 +34,10 @@ class RankScope {
   const Ranks& ranks() const { return ranks_; }
   bool is_first() const { return ranks_.rank() == 0; }
 
+  /// Names what the ranks do from now on, such as "while reading the data", for messages about a
+  /// rank that ends or hangs.
+  void enter(std::string_view phase) noexcept;
+
   /// Runs `body` on all ranks. Returns its result on rank 0, and kDone on the others: the first
   /// rank that fails makes the launcher end all others. `body` must throw lloyd::Error on all ranks
   /// or on none, unless the communicator fails. Rank 0 rethrows exceptions, the others only
@@ -41,8 +49,12 @@ class RankScope {
   int run_on_first(const std::function<int()>& body) const;
 
  private:
+  [[noreturn]] void fail(const std::exception_ptr& failure) const;
+
   std::shared_ptr<TimedCommunicator> communicator_;
   Ranks ranks_;
+  std::string name_;              // of this rank, for messages
+  std::array<char, 96> phase_{};  // zero-terminated
 };
 
 }  // namespace lloyd::apps

@@ -88,8 +88,8 @@ struct Fit : Model {
 /// Labels and squared distances are those of this rank's rows; centroids, counts, inertia and
 /// iterations those of the whole data set, with the bits of one process if the backend labels every
 /// sample by itself. Each rank may have its own backend and observer. If a rank fails, all throw
-/// its error with "rank N: " in its message, unless all have the same error; if an observer cancels
-/// on one rank, all are cancelled.
+/// its error with "rank N on HOST: " in its message, unless all have the same error; if an observer
+/// cancels on one rank, all are cancelled.
 class BackendSession {
  public:
   /// `dataset` must outlive the session. A data set that is not in memory is read in every pass, in

@@ -28,8 +28,8 @@ namespace lloyd {
 /// pass: it offers partial(), and drive_fit() runs here, not there.
 ///
 /// Arrays of n entries (labels, squared distances) are those of this rank's rows. If a rank fails,
-/// all return its status with "rank N: " in front. If an observer stops one rank, all stop after
-/// the same iteration.
+/// all return its status with "rank N on HOST: " in front. If an observer stops one rank, all stop
+/// after the same iteration.
 class DistributedSession final : public Session {
  public:
   /// Collective. `dataset` is a part that must outlive the session. Owns `local`, a session on this

@@ -1,5 +1,8 @@
 #include <lloyd/internal/ranks.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -10,6 +13,16 @@
 #include "session/status_error.hpp"
 
 namespace lloyd {
+
+HostName host_name() noexcept {
+  HostName name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name;
+}
+
+std::string name_of_rank(int rank, const HostName& host) {
+  return fmt::format("rank {} on {}", rank, host.data());
+}
 
 Ranks::Ranks(std::shared_ptr<Communicator> communicator) : communicator_(std::move(communicator)) {
   if (communicator_ == nullptr) return;
@@ -85,14 +98,19 @@ void Ranks::agree(const Status& mine) const {
   std::int64_t failed = mine.ok() ? 0 : 1;
   max(std::span(&failed, 1));
   if (failed == 0) return;
-  const std::vector<Status> all = gather(mine);
-  const bool common = std::all_of(all.begin(), all.end(), [&](const Status& status) {
-    return status.code == all[0].code && std::strcmp(status.message, all[0].message) == 0;
+  struct RankStatus {
+    Status status;
+    HostName host;
+  };
+  const std::vector<RankStatus> all = gather(RankStatus{mine, host_name()});
+  const bool common = std::all_of(all.begin(), all.end(), [&](const RankStatus& rank) {
+    return rank.status.code == mine.code && std::strcmp(rank.status.message, mine.message) == 0;
   });
-  if (common) throw AgreedError(all[0]);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].ok()) continue;
-    throw AgreedError(all[rank].code, fmt::format("rank {}: {}", rank, all[rank].message));
+  if (common) throw AgreedError(mine);
+  for (int rank = 0; rank < size_; ++rank) {
+    const auto& [status, host] = all[static_cast<std::size_t>(rank)];
+    if (status.ok()) continue;
+    throw AgreedError(status.code, fmt::format("{}: {}", name_of_rank(rank, host), status.message));
   }
 }
 

@@ -266,6 +266,18 @@ class Checkpoints(TestCase):
         self.assertEqual((status, len(messages)), (2, 1), messages)
         self.assertIn("'seed' is 0 there and 9 here", messages[0])
 
+    @unittest.skipUnless(MPIEXEC, "this build has no MPI plugin: MPI was not found")
+    def test_ranks_warn_once_of_a_full_disk(self):
+        self.limited("parts", 3, "-k", 300)
+        before = self.state()
+        command = ["bash", "-c", 'ulimit -S -f 4; exec "$0" "$@"', LLOYD, "fit", self.data, "-k", 300, "--max-iterations", 6,
+                   "--checkpoint", self.checkpoint, *EVERY, "--resume"]
+        status, _, messages = run_launched(mpirun_command(2, list(map(str, command))))
+        self.assertEqual(status, 0, messages)
+        warning = "lloyd: warning: a checkpoint cannot be written; the fit continues without it: "
+        self.assertEqual(sum(message.startswith(warning) for message in messages), 1, messages)
+        self.assertEqual(self.state(), before)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,8 +3,10 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +15,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, rank_of, run_launched, used_time
 from program import LLOYD, TestCase, is_gone, process_tree, run
+
+HOST = socket.gethostname()
+
 
 def fit_command(data, *arguments):
     return [LLOYD, "fit", str(data), *map(str, arguments)]
@@ -168,16 +173,16 @@ class Mpi(TestCase):
         status, _, messages = run_launched(
             [MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(data, "--nonsense")])
         self.assertEqual((status, len(messages)), (2, 1), messages)
-        self.assertRegex(messages[0], "^lloyd: rank 1: .*--nonsense")
+        self.assertRegex(messages[0], rf"^lloyd: rank 1 on {re.escape(HOST)}: .*--nonsense")
 
     def test_ranks_that_see_other_files_are_named(self):
         data = self.make_data()
         other = self.make_data("other.npy", 999)
         changed = self.folder / "changed.npy"
         changed.write_bytes(data.read_bytes()[:-4] + b"\x00\x00\x00\x41")
-        for last, message in ((other, "data.npy has 1001 samples on rank 0, but 999 on rank 1"),
-                              (changed, "data.npy has other values on rank 1 than on rank 0"),
-                              (self.folder / "none.npy", "rank 1: ")):
+        for last, message in ((other, f"data.npy has 1001 samples on rank 0, but 999 on rank 1 on {HOST}"),
+                              (changed, f"data.npy has other values on rank 1 on {HOST} than on rank 0"),
+                              (self.folder / "none.npy", f"rank 1 on {HOST}: ")):
             with self.subTest(message):
                 status, _, messages = run_launched([MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(last)])
                 self.assertEqual((status, len(messages)), (2, 1), messages)
@@ -191,19 +196,24 @@ class Mpi(TestCase):
         for attempt in range(5):
             status, output, messages = run_launched(mpirun_command(5, fit_command(array, "-k", 2)))
             self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
-            self.assertIn("rank 2: ", messages[0])
+            self.assertIn(f"rank 2 on {HOST}: ", messages[0])
             self.assertIn("row 500, column 0", messages[0])
 
     def test_labels_that_cannot_be_written_do_not_lose_the_rest(self):
-        command = fit_command(self.make_data(), "-k", 3, *self.outputs("result"))
+        checkpoint = self.folder / "checkpoint"
+        command = fit_command(self.make_data(), "-k", 3, *self.outputs("result"), "--checkpoint", checkpoint)
         limited = ["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', *command]
         status, output, messages = run_launched([MPIEXEC, "-n", "1", *command, ":", "-n", "1", *limited])
         self.assertEqual(status, 1, messages)
         self.assertIn("inertia", output)
-        self.assertRegex(messages[-1], "^lloyd: rank 1: .*result.labels.npy cannot be written: ")
+        self.assertRegex(messages[-1], rf"^lloyd: rank 1 on {re.escape(HOST)}: .*result.labels.npy cannot be written: ")
         self.assertFalse((self.folder / "result.labels.npy").exists())
         self.assertTrue((self.folder / "result.centroids.npy").exists())
         self.assertTrue((self.folder / "result.json").exists())
+        status, _, messages = run_launched(mpirun_command(2, [*command, "--resume"]))
+        self.assertEqual((status, messages), (0, []))  # a message would say that there is no checkpoint
+        self.assertTrue((self.folder / "result.labels.npy").exists())
+        self.assertEqual(list(checkpoint.iterdir()), [])
 
     def test_space_for_labels_is_checked_before_the_fit(self):
         command = fit_command(self.make_data(), "-k", 3, "--labels", self.folder / "l.npy")
@@ -277,14 +287,18 @@ class Mpi(TestCase):
                 messages = self.wait_for_end(process, tree)
                 self.assertNotEqual(process.returncode, 0)
                 self.assertEqual(len(messages), 1, messages)
-                self.assertRegex(messages[0], rf"rank {stopped} on \S+ did not take part in .* for 1 s")
+                self.assertRegex(messages[0],
+                                 rf"rank {stopped} on {re.escape(HOST)} did not take part in .* for 1 s, "
+                                 r"after iteration \d+ of restart 1$")
                 self.assertNotIn("openmp", messages[0])
 
     def test_a_rank_that_is_killed_ends_all(self):
         process, tree, workers = self.start_long_fit()
         os.kill(workers[2], signal.SIGKILL)
-        self.wait_for_end(process, tree)
+        messages = self.wait_for_end(process, tree)
         self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(len(messages), 1, messages)
+        self.assertRegex(messages[0], rf"^lloyd: rank 2 on {re.escape(HOST)}, after iteration \d+ of restart 1: .*signal 9 \(Killed\)$")
 
     def test_an_interrupt_keeps_the_centroids(self):
         model = self.folder / "model.json"

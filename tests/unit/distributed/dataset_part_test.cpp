@@ -12,6 +12,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/ranks.hpp>
 
 #include "unit/support/rank_parts.hpp"
 #include "unit/support/run_ranks.hpp"
@@ -84,7 +85,8 @@ TEST(DatasetPart, AllRanksNameTheRankAndRowOfABadValue) {
     EXPECT_EQ(message_of<InputError>([&] {
                 part_of(matrix, {0, 4, 10, 10}, communicator);
               }),
-              "rank 1: points: row 6, column 1 (counted from 0) is nan; all values must be finite");
+              name_of_rank(1, host_name()) +
+                  ": points: row 6, column 1 (counted from 0) is nan; all values must be finite");
   });
 }
 
@@ -108,9 +110,9 @@ TEST(DatasetPart, AllRanksNameTheRankWithAnotherShape) {
               "points: no rank has a row; at least 1 is needed");
     Matrix no_columns = matrix;
     no_columns.columns = communicator->rank();
-    EXPECT_EQ(
-        message_of<InputError>([&] { Dataset::part("points", no_columns, communicator); }),
-        "rank 0: points: the data set has 1 rows and 0 columns; at least 1 of each is needed");
+    EXPECT_EQ(message_of<InputError>([&] { Dataset::part("points", no_columns, communicator); }),
+              name_of_rank(0, host_name()) +
+                  ": points: the data set has 1 rows and 0 columns; at least 1 of each is needed");
   });
 }
 

@@ -15,6 +15,7 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/step_backend.hpp>
 #include <lloyd/registry.hpp>
@@ -27,9 +28,23 @@
 namespace lloyd {
 namespace {
 
+// Cancels after a number of iterations.
+class PartFitObserver final : public Observer {
+ public:
+  explicit PartFitObserver(std::int64_t last) : last_(last) {}
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    return record.iteration != last_;
+  }
+  bool stop_requested() const noexcept override { return false; }
+
+ private:
+  std::int64_t last_;
+};
+
 struct PartFitProblem {
   Matrix matrix;
   FitOptions options;
+  std::int64_t last_iteration = 0;  // after which one rank cancels the fit; 0: none does
 };
 
 template <class T>
@@ -63,6 +78,13 @@ PartFitProblem part_fit_problem(int number) {
   options.fixed_iterations = number % 5 == 0;
   options.restarts = number % 7 == 0 ? 2 : 1;
   options.observe = number % 2 == 0 ? kObserveIterations | kObserveInertia : 0u;
+  constexpr EmptyClusters kPolicies[] = {EmptyClusters::relocate, EmptyClusters::keep,
+                                         EmptyClusters::error};
+  options.empty_clusters = kPolicies[number / 4 % 3];
+  if (number % 9 == 5) {
+    problem.last_iteration = 1 + below(options.max_iterations);
+    options.observe |= kObserveIterations;
+  }
   const std::vector<SeedingMethod> methods = seeding_methods();
   options.seeding.method = methods[static_cast<std::size_t>(number) % methods.size()];
   options.seeding.seed = static_cast<std::uint64_t>(number);
@@ -74,11 +96,37 @@ PartFitProblem part_fit_problem(int number) {
   return problem;
 }
 
-void expect_fit_of(const Fit& found, const Fit& whole, const Dataset& part) {
-  expect_same_results(found, whole, part);
-  EXPECT_EQ(found.samples, whole.samples);
-  EXPECT_EQ(found.check->inertia, whole.check->inertia);
-  EXPECT_EQ(found.check->labels.wrong, 0);
+// The fit, or the error that ended it.
+struct PartFitOutcome {
+  Fit fit;
+  std::string error;
+};
+
+PartFitOutcome run_part_fit(BackendSession& session, const PartFitProblem& problem, bool cancels) {
+  PartFitObserver observer(cancels ? problem.last_iteration : 0);
+  PartFitOutcome outcome;
+  try {
+    outcome.fit = fit(session, problem.options, &observer);
+  } catch (const BackendError& error) {
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+void expect_outcome_of(const PartFitOutcome& found, const PartFitOutcome& whole,
+                       const Dataset& part) {
+  EXPECT_EQ(found.error, whole.error);
+  EXPECT_EQ(found.fit.cancelled, whole.fit.cancelled);
+  if (!whole.error.empty()) return;
+  if (whole.fit.cancelled) {
+    EXPECT_EQ(found.fit.centroids, whole.fit.centroids);
+    EXPECT_EQ(found.fit.result.iterations, whole.fit.result.iterations);
+    return;
+  }
+  expect_same_results(found.fit, whole.fit, part);
+  EXPECT_EQ(found.fit.samples, whole.fit.samples);
+  EXPECT_EQ(found.fit.check->inertia, whole.fit.check->inertia);
+  EXPECT_EQ(found.fit.check->labels.wrong, 0);
 }
 
 class DistributedFitsOf : public testing::TestWithParam<std::string> {};
@@ -87,22 +135,33 @@ TEST_P(DistributedFitsOf, HaveTheBitsOfOneProcess) {
   Registry registry(Registry::default_folders());
   const auto backend = registry.load(GetParam());
   std::mt19937 random(9);
-  for (int number = 0; number < 42; ++number) {
+  int errors = 0;
+  int cancelled = 0;
+  int with_empty_clusters = 0;
+  for (int number = 0; number < 75; ++number) {
     const PartFitProblem problem = part_fit_problem(number);
     const Dataset whole("points", problem.matrix);
     BackendSession alone(backend, whole, backend->default_parameters());
-    const Fit expected = fit(alone, problem.options);
+    const PartFitOutcome expected = run_part_fit(alone, problem, true);
+    errors += expected.error.empty() ? 0 : 1;
+    cancelled += expected.fit.cancelled ? 1 : 0;
+    with_empty_clusters +=
+        std::count(expected.fit.counts.begin(), expected.fit.counts.end(), 0) > 0;
     for (const int ranks : {1, 2, 3, 7}) {
       SCOPED_TRACE("problem " + std::to_string(number) + ", " + std::to_string(ranks) + " ranks");
       const std::vector<std::int64_t> bounds = random_bounds(problem.matrix.rows, ranks, random);
       run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
         const Dataset part = part_of(problem.matrix, bounds, communicator);
         BackendSession session(backend, part, backend->default_parameters());
-        expect_fit_of(fit(session, problem.options), expected, part);
+        const bool cancels = communicator->rank() == number % ranks;
+        expect_outcome_of(run_part_fit(session, problem, cancels), expected, part);
       });
     }
     if (testing::Test::HasFailure()) return;
   }
+  EXPECT_GT(errors, 0);
+  EXPECT_GT(cancelled, 0);
+  EXPECT_GT(with_empty_clusters, 0);
 }
 
 TEST_P(DistributedFitsOf, OfRowsThatAreReadInBlocksHaveTheBitsOfOneProcess) {
@@ -173,7 +232,7 @@ TEST(DistributedFits, TheFailureOfABackendIsThrownByAllRanks) {
     const Dataset part = part_of(problem.matrix, {0, 20, 20 + kFailingRows, n}, communicator);
     BackendSession session(backend, part, backend->default_parameters());
     EXPECT_EQ(message_of<BackendError>([&] { fit(session, options); }),
-              "burning: rank 1: the device is on fire");
+              "burning: " + name_of_rank(1, host_name()) + ": the device is on fire");
   });
 }
 
@@ -232,7 +291,9 @@ void expect_failures_of_all_reads(const PartFitProblem& problem, SumForm form, b
         }
       }();
       finished = message.empty();
-      EXPECT_TRUE(finished || message == "rank 1: points: the disk is on fire") << message;
+      EXPECT_TRUE(finished ||
+                  message == name_of_rank(1, host_name()) + ": points: the disk is on fire")
+          << message;
     }
     EXPECT_GT(read, 12);
   });
@@ -266,19 +327,6 @@ TEST(DistributedFits, OptionsOutOfRangeAreRefusedByAllRanks) {
     EXPECT_EQ(fit(session, options).counts.size(), 21u);
   });
 }
-
-// Cancels after a number of iterations.
-class PartFitObserver final : public Observer {
- public:
-  explicit PartFitObserver(std::int64_t last) : last_(last) {}
-  bool on_iteration(const IterationRecord& record) noexcept override {
-    return record.iteration != last_;
-  }
-  bool stop_requested() const noexcept override { return false; }
-
- private:
-  std::int64_t last_;
-};
 
 TEST(DistributedFits, AreCancelledOnAllRanks) {
   const PartFitProblem problem = part_fit_problem(1);

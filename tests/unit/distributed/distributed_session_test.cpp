@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/dataset.hpp>
+#include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/step_backend.hpp>
 
@@ -272,7 +273,7 @@ TEST(DistributedSession, TheFailureOfOneRankIsReportedByAll) {
       const SessionPointer session(new DistributedSession(part, open_rank_session(part, kind)));
       const RankFit fit = run_rank_fit(*session, part, spec);
       EXPECT_EQ(fit.status.code, StatusCode::device_error);
-      EXPECT_STREQ(fit.status.message, "rank 1: the device is on fire");
+      EXPECT_EQ(fit.status.message, name_of_rank(1, host_name()) + ": the device is on fire");
       const RankFit again = run_rank_fit(*session, part, spec);  // the ranks still agree
       EXPECT_TRUE(again.status.ok()) << again.status.message;
     }

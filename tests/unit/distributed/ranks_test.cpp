@@ -1,4 +1,7 @@
 // Ranks, and the communicator of the tests.
+#include <unistd.h>
+
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -68,13 +71,20 @@ TEST(Ranks, AllThrowTheStatusOfTheLowestThatFails) {
       if (ranks.rank() == 3) throw BackendError(StatusCode::device_error, "rank three");
       if (ranks.rank() == 2) throw InputError("bad row");
     };
-    EXPECT_EQ(message_of<AgreedError>([&] { ranks.together(work); }), "rank 2: bad row");
+    const std::string message = name_of_rank(2, host_name()) + ": bad row";
+    EXPECT_EQ(message_of<AgreedError>([&] { ranks.together(work); }), message);
     EXPECT_EQ(message_of<InputError>([&] { with_core_errors([&] { ranks.together(work); }); }),
-              "rank 2: bad row");
+              message);
     const auto fail_alike = [] { throw InputError("no such file"); };
     EXPECT_EQ(message_of<AgreedError>([&] { ranks.together(fail_alike); }), "no such file");
     EXPECT_NO_THROW(ranks.together([] {}));  // the ranks go on
   });
+}
+
+TEST(Ranks, AreNamedWithTheirHost) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+  EXPECT_EQ(name_of_rank(3, host_name()), std::string("rank 3 on ") + host.data());
 }
 
 TEST(Ranks, AMissingRankIsNamedAfterTheTimeout) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,6 +19,15 @@
 #include <lloyd/plugin/abi/status.hpp>
 
 namespace lloyd {
+
+/// Name of a machine, zero-terminated.
+using HostName = std::array<char, 256>;
+
+/// The name of this machine, cut if it does not fit.
+HostName host_name() noexcept;
+
+/// "rank 2 on node1", for messages.
+std::string name_of_rank(int rank, const HostName& host);
 
 /// Thrown by all ranks alike, so that none of them waits for another.
 class AgreedError : public StatusError {
@@ -91,8 +102,8 @@ class Ranks {
   void require_same(std::span<const std::int64_t> values, std::span<const char* const> names) const;
 
   /// Throws on all ranks if one of them passes a status other than ok: an AgreedError with the
-  /// status of the lowest such rank, and "rank N: " in front of its message unless all ranks pass
-  /// this status. With one rank, throws the status as it is.
+  /// status of the lowest such rank, and "rank N on HOST: " in front of its message unless all
+  /// ranks pass this status. With one rank, throws the status as it is.
   void agree(const Status& mine) const;
 
   /// Runs work that is not collective. If it throws on some rank, all ranks throw what agree()
