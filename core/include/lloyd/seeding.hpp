@@ -47,7 +47,7 @@ struct Seeding {
   std::string file{};  ///< origin of `centroids`
 };
 
-/// Throws InputError if an option of the method is out of range.
+/// Throws InputError if the method does not exist, or one of its options is out of range.
 void check_seeding(const Seeding& seeding);
 /// Estimated peak host memory of seeding in bytes; float64, so that it cannot overflow.
 double seeding_bytes(const Seeding& seeding, const ProblemShape& shape);
