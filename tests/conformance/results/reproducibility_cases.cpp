@@ -48,7 +48,7 @@ void parameters(const Context& context) {
   if (!context.order_free()) {
     throw CaseSkipped{"the backend does not claim the same bits for any number of threads"};
   }
-  for (const RepeatedProblem& p : problems(context, 2001)) {
+  for (const RepeatedProblem& p : problems(context, 501)) {
     const Dataset dataset = make_dataset(p.samples, context.dtype());
     const Trial expected = fresh_fit(context, p.samples, p.setting);
     for (const ParameterInfo& parameter : context.parameters().schema()) {
