@@ -7,13 +7,15 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -60,19 +62,20 @@ struct NameParts {
   std::uint64_t space = 0;
 };
 
-bool read_parts(const char* name, NameParts& parts) {
-  unsigned long long start = 0;
-  unsigned long long space = 0;
-  unsigned long long random = 0;
-  int end = 0;
-  if (std::sscanf(name, ".lloyd-%d-%llu-%16llx-%16llx.tmp%n", &parts.process, &start, &space,
-                  &random, &end) != 4 ||
-      end == 0 || name[end] != '\0') {
-    return false;
-  }
-  parts.start = start;
-  parts.space = space;
-  return parts.process > 0;
+bool read_parts(std::string_view name, NameParts& parts) {
+  constexpr std::string_view kPrefix = ".lloyd-";
+  constexpr std::string_view kSuffix = ".tmp";
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
+  const char* next = name.data() + kPrefix.size();
+  const char* const end = name.data() + name.size() - kSuffix.size();
+  const auto read = [&](auto& value, int base) {
+    const auto [at, error] = std::from_chars(next, end, value, base);
+    next = at;
+    return error == std::errc() && (next == end || *next++ == '-');
+  };
+  std::uint64_t random = 0;
+  return read(parts.process, 10) && read(parts.start, 10) && read(parts.space, 16) &&
+         read(random, 16) && next == end && parts.process > 0;
 }
 
 // The number may have been given to another process since; then only this one knows its own start.
@@ -98,7 +101,7 @@ void remove_leftovers(const std::filesystem::path& folder) noexcept {
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
       NameParts parts;
       const std::filesystem::path file = entry->path();
-      if (!read_parts(file.filename().c_str(), parts) || !has_ended(parts, mine)) continue;
+      if (!read_parts(file.filename().string(), parts) || !has_ended(parts, mine)) continue;
       struct stat status = {};
       if (::lstat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
       if (status.st_uid == ::geteuid()) ::unlink(file.c_str());
