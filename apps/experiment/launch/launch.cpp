@@ -1,6 +1,7 @@
 #include "experiment/launch/launch.hpp"
 
 #include <algorithm>
+#include <iomanip>
 #include <sstream>
 #include <string_view>
 
@@ -13,10 +14,11 @@ namespace {
 
 constexpr std::string_view kRanks = "{ranks}";
 
+// Words are separated by blanks; a word in double quotes may contain some.
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
+  for (std::string word; stream >> std::quoted(word);) words.push_back(word);
   return words;
 }
 

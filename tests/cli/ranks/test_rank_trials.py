@@ -54,7 +54,7 @@ class RankTrials(TestCase):
         """A launcher that is not one."""
         file = pathlib.Path(self.write("launcher.sh", f"#!/bin/sh\n{text}\n"))
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
-        return f"{file} {{ranks}}"
+        return f'"{file}" {{ranks}}'
 
     def left_files(self):
         return sorted(path.name for path in (self.folder / self.output).iterdir())
@@ -101,8 +101,8 @@ class RankTrials(TestCase):
     def test_files_are_read_by_all_ranks(self):
         array = self.folder / "data.npy"
         run("data", "blobs", array, "--samples", 301, "--features", 3, "--seed", 5)
-        for dataset in (f"{{file: {array}}}", f"{{file: {IRIS}, standardize: true}}",
-                        f"{{file: {array}, samples: 99, shuffle: true}}", "{blobs: {samples: 50}, standardize: true}"):
+        for dataset in (f"{{file: '{array}'}}", f"{{file: '{IRIS}', standardize: true}}",
+                        f"{{file: '{array}', samples: 99, shuffle: true}}", "{blobs: {samples: 50}, standardize: true}"):
             with self.subTest(dataset):
                 config = f"dataset: {dataset}\nclusters: 3\nbackends: [sequential]\nrepeats: 1\nrestarts: 2\n"
                 self.output = f"out{abs(hash(dataset))}"
@@ -115,7 +115,7 @@ class RankTrials(TestCase):
                     self.assertEqual(record[key], expected[key], key)
 
     def test_launchers_that_fail_are_failures_of_their_trials(self):
-        ended = "the launcher '.*/launcher.sh {ranks}' ended "
+        ended = "the launcher '\".*/launcher.sh\" {ranks}' ended "
         for text, reason in (("exit 3", ended + r"with exit\(3\)$"), ("exit 0", ended + "without a result of the ranks$"),
                              ("echo no such node; exit 1", ended + r"with exit\(1\); last words: no such node$"),
                              ('shift; exec "$@"', "1 of 2 processes joined; the launcher must start as many as {ranks} says")):
@@ -133,7 +133,7 @@ class RankTrials(TestCase):
         self.assertEqual([record["status"] for record in records], ["failed", "failed"])
         self.assertTrue(records[0]["reason"].endswith("last words: gone"), records[0]["reason"])
         self.assertEqual(records[1]["reason"],
-                         f"the launcher '{launcher.split()[0]}' is not an executable program, or not in PATH")
+                         f"the launcher '{self.folder / 'launcher.sh'}' is not an executable program, or not in PATH")
 
     def test_a_missing_launcher_skips_all(self):
         records = self.run_ranks(CONFIG, "[1, 2]", status=1, launcher="lloyd-no-launcher -n {ranks}")

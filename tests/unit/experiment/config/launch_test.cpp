@@ -46,13 +46,15 @@ TEST(ExperimentLaunch, TheLauncherIsSplitIntoWords) {
       read_ranks("ranks: 2, launcher: 'srun  --ntasks={ranks} -c 2 x{ranks}y{ranks}'").launch;
   EXPECT_EQ(launcher_words(slurm, 3),
             (std::vector<std::string>{"srun", "--ntasks=3", "-c", "2", "x3y3"}));
+  const Launch quoted = read_ranks("ranks: 2, launcher: '\"/my tools/start\" {ranks}'").launch;
+  EXPECT_EQ(launcher_words(quoted, 2), (std::vector<std::string>{"/my tools/start", "2"}));
 }
 
 TEST(ExperimentLaunch, TheLauncherIsSearchedForInThePath) {
   const TemporaryFolder folder;
   const auto program = folder.write("start", "#!/bin/sh\n");
   Launch launch;
-  launch.launcher = program.string() + " {ranks}";
+  launch.launcher = "\"" + program.string() + "\" {ranks}";
   EXPECT_TRUE(find_launcher(launch).empty()) << "the file is not executable";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   EXPECT_EQ(find_launcher(launch), program);
