@@ -301,8 +301,13 @@ void expect_failures_of_all_reads(const PartFitProblem& problem, SumForm form, b
 }
 
 TEST(DistributedFits, AFileThatOneRankCannotReadIsReportedByAll) {
-  expect_failures_of_all_reads(part_fit_problem(14), SumForm::compensated, true);
-  PartFitProblem problem = part_fit_problem(4);
+  const auto relocating = [](int number) {
+    PartFitProblem problem = part_fit_problem(number);
+    problem.options.empty_clusters = EmptyClusters::relocate;
+    return problem;
+  };
+  expect_failures_of_all_reads(relocating(14), SumForm::compensated, true);
+  PartFitProblem problem = relocating(4);
   expect_failures_of_all_reads(problem, SumForm::integer64, true);
   problem.options.seeding = {.method = SeedingMethod::kmeans_plus_plus};
   expect_failures_of_all_reads(problem, SumForm::integer64, false);
