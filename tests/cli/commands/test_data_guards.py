@@ -132,7 +132,7 @@ class Guards(TestCase):
         times = self.write("t.csv", "time,x\n1700000000,1\n1700000020,2\n1700000190,4\n")
         experiment = self.write("e.yaml", f"""
             experiment: times
-            dataset: {{file: {times}, dtype: float32}}
+            dataset: {{file: '{times}', dtype: float32}}
             clusters: 2
             repeats: 1
             backends: [sequential]
@@ -146,7 +146,7 @@ class Guards(TestCase):
 
     def test_an_experiment_warns_once_and_names_the_key_that_helps(self):
         def warnings(file, *arguments):
-            config = self.write("e.yaml", f"dataset: {{file: {file}}}\nclusters: 3\nrepeats: 1\n"
+            config = self.write("e.yaml", f"dataset: {{file: '{file}'}}\nclusters: 3\nrepeats: 1\n"
                                 "backends: [sequential]\nsweep: {seeding.seed: [1, 2]}\n")
             lines = run("run", config, "--output", self.folder / "out", *arguments).stderr.splitlines()
             return [line.removeprefix("lloyd: warning: ") for line in lines if "warning" in line]
@@ -193,7 +193,7 @@ class Guards(TestCase):
             self.assertNotIn("rounding", run(*command, "--columns", "1").stderr)
         experiment = self.write("e.yaml", f"""
             experiment: times
-            dataset: {{file: {file}}}
+            dataset: {{file: '{file}'}}
             clusters: 2
             repeats: 1
             backends: [sequential]

@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import IRIS, SMALL_EXPERIMENT, TestCase, run, run_json
 
 FILE_EXPERIMENT = f"""
-dataset: {{file: {IRIS}, dtype: float64}}
+dataset: {{file: '{IRIS}', dtype: float64}}
 clusters: 3
 backends: [sequential, openmp]
 stop: {{iterations: 5}}
@@ -56,7 +56,7 @@ class Axes(TestCase):
         data = self.write("d.csv", "age,income\n" + "".join(f"{20 + i % 40},{1000 * (i % 7)}\n" for i in range(60)))
         start = self.write("start.csv", "age,income\n25,0\n45,6000\n55,3000\n")
         text = FILE_EXPERIMENT.replace(str(IRIS), str(data)).replace("float64", "float64, standardize: true")
-        seeding = f"seeding: {{file: {start}}}\n"
+        seeding = f"seeding: {{file: '{start}'}}\n"
         fit = run_json("fit", data, "-k", "3", "--standardize", "--dtype", "float64", "--seeding", start,
                        "--iterations", "5")
         for record in self.run_config(text + seeding):
@@ -70,7 +70,7 @@ class Axes(TestCase):
                 ("dtype: float64", "samples: 151", "'dataset.samples' is 151, but iris.csv has 150 samples"),
                 ("dtype: float64", "samples: 0", "'dataset.samples' must be"),
                 ("dtype: float64", "shuffle: 1", "'dataset.shuffle' must be"),
-                (f"file: {IRIS}", "blobs: {}, samples: 10",
+                (f"file: '{IRIS}'", "blobs: {}, samples: 10",
                  "'dataset.samples' is for files; blobs have 'dataset.blobs.samples'")):
             said = self.run_config(FILE_EXPERIMENT.replace(old, new), status=2)
             self.assertIn(sentence, said)

@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import IRIS, TestCase, needs_html_report, run, run_json
 
 CONFIG = f"""
-dataset: {{file: {IRIS}}}
+dataset: {{file: '{IRIS}'}}
 backends: [sequential, openmp: {{threads: 1}}]
 baseline: sequential
 restarts: 3

@@ -45,6 +45,11 @@ output: OUTPUT
 """
 
 
+def quoted(path):
+    """A path as YAML text: a folder's name may have a comma."""
+    return f"'{path}'"
+
+
 class External(TestCase):
     def program(self, mode):
         file = pathlib.Path(self.write(f"{mode}.py", PROGRAM.replace('"honest"', f'"{mode}"', 1)))
@@ -54,7 +59,7 @@ class External(TestCase):
     def experiment(self, mode, program="{program: PROGRAM}", status=0, more="", options=(), stop="{iterations: 3}"):
         self.output = self.folder / f"results-{mode}"
         config = CONFIG.replace("{program: PROGRAM}", program).replace("{iterations: 3}", stop)
-        config = config.replace("PROGRAM", str(self.program(mode))).replace("OUTPUT", str(self.output))
+        config = config.replace("PROGRAM", quoted(self.program(mode))).replace("OUTPUT", str(self.output))
         return run(*options, "run", self.write("config.yaml", config + more), status=status)
 
     def records(self):
@@ -90,7 +95,7 @@ class External(TestCase):
 
     def test_it_can_be_the_baseline(self):
         config = CONFIG.replace("baseline: sequential", "baseline: plain-python")
-        config = config.replace("PROGRAM", str(self.program("honest")))
+        config = config.replace("PROGRAM", quoted(self.program("honest")))
         done = run("run", self.write("c.yaml", config.replace("OUTPUT", str(self.folder / "r"))))
         self.assertRegex(done.stdout, r"plain-python .*baseline")
 
@@ -235,7 +240,7 @@ class External(TestCase):
     def test_the_first_failure_is_reported_in_whichever_repeat_it_is(self):
         self.output = self.folder / "results"
         config = CONFIG.replace("repeats: 2", "repeats: 8").replace("OUTPUT", str(self.output))
-        config = config.replace("PROGRAM", str(self.program("fails-later")))
+        config = config.replace("PROGRAM", quoted(self.program("fails-later")))
         done = run("run", self.write("config.yaml", config), status=1)
         statuses = [record["status"] for record in self.of_program()]
         self.assertEqual((statuses[0], statuses[-1]), ("ok", "failed"))
@@ -244,7 +249,7 @@ class External(TestCase):
     @unittest.skipIf(sys.platform != "linux", "seccomp is a filter of Linux")
     def test_without_close_range(self):
         """As on kernels before 5.9, and in containers whose filter of system calls does not know it."""
-        config = CONFIG.replace("PROGRAM", str(self.program("honest"))).replace("OUTPUT", str(self.folder / "r"))
+        config = CONFIG.replace("PROGRAM", quoted(self.program("honest"))).replace("OUTPUT", str(self.folder / "r"))
         done = subprocess.run([sys.executable, "-c", NO_CLOSE_RANGE, LLOYD, "run", self.write("c.yaml", config)],
                               capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
         if done.returncode == 77:
@@ -286,7 +291,7 @@ class External(TestCase):
     def test_two_of_one_name_are_refused(self):
         file = self.program("honest")
         file.write_text(file.read_text().replace("plain-python", "sequential"))
-        config = CONFIG.replace("PROGRAM", str(file)).replace("OUTPUT", str(self.folder / "r"))
+        config = CONFIG.replace("PROGRAM", quoted(file)).replace("OUTPUT", str(self.folder / "r"))
         done = run("run", self.write("c.yaml", config), status=2)
         self.assertIn("two backends of the experiment are called 'sequential': Lloyd's own plugin and "
                       f"{file}\n", done.stderr)
@@ -353,7 +358,7 @@ class External(TestCase):
         folder = self.folder / f"{mode}-{isolation}"
         temporary = folder / "tmp"
         temporary.mkdir(parents=True)
-        config = CONFIG.replace("PROGRAM", str(self.program(mode))).replace("OUTPUT", str(folder / "results"))
+        config = CONFIG.replace("PROGRAM", quoted(self.program(mode))).replace("OUTPUT", str(folder / "results"))
         config = self.write(f"{mode}-{isolation}.yaml", config + f"isolate: {isolation}\n")
         process = subprocess.Popen([LLOYD, "run", str(config)], env={**os.environ, "TMPDIR": str(temporary)},
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -373,7 +378,7 @@ class External(TestCase):
             with self.subTest(mode):
                 temporary = self.folder / f"tmp-{mode}"
                 temporary.mkdir()
-                config = CONFIG.replace("PROGRAM", str(self.program("hangs")))
+                config = CONFIG.replace("PROGRAM", quoted(self.program("hangs")))
                 config = config.replace("OUTPUT", str(self.folder / mode)) + f"isolate: {mode}\n"
                 process = subprocess.Popen([LLOYD, "run", str(self.write("c.yaml", config))],
                                            env={**os.environ, "TMPDIR": str(temporary)},

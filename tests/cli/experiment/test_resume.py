@@ -190,7 +190,7 @@ class Resume(ResumeCase):
 
     def test_another_machine_version_or_data_file_is_refused(self):
         data = self.write("iris.csv", IRIS.read_bytes())
-        replacement = {"blobs: {samples: 300}": f"file: {data}"}
+        replacement = {"blobs: {samples: 300}": f"file: '{data}'"}
         run("run", self.config(SMALL, **replacement))
         self.keep_lines(4)
         lines = self.lines()

@@ -100,7 +100,7 @@ class WorkerTraces(WorkerCase):
         rows = [f"{choose.gauss(0, 1)},{choose.gauss(0, 1)}" for _ in range(2000)]
         data = self.write("data.csv", "width,height\n" + "\n".join(rows))
         named = CONFIG.replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
-                               f"{{file: {data}}}") + "restarts: 3\n"
+                               f"{{file: '{data}'}}") + "restarts: 3\n"
         for config in (CONFIG, named):
             found = [self.traces(f"isolate: {mode}", config)
                      for mode in ("none", "worker", "trial")]

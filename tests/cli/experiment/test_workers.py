@@ -116,7 +116,7 @@ class Workers(WorkerCase):
         data = self.folder / "data.npy"
         run("data", "blobs", data, "--samples", "300", "--features", "4")
         config = CONFIG.replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
-                                f"{{file: {data}}}")
+                                f"{{file: '{data}'}}")
         config += "sweep: {seeding.seed: [1, 2, 3, 4, 5, 6, 7, 8, 9]}\n"
         for limit in [200, 64, 32]:
             process = self.start(config=config, keys="isolate: worker", descriptors=limit)
@@ -156,7 +156,7 @@ class Workers(WorkerCase):
         run("data", "blobs", data, "--samples", "3000", "--features", "4", "--dtype", "float64")
         configs = [CONFIG, CONFIG.replace("iterations: 5", "max_iterations: 50")
                    .replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
-                            f"{{file: {data}}}") + "restarts: 3\nprofile: true\n"
+                            f"{{file: '{data}'}}") + "restarts: 3\nprofile: true\n"
                    "sweep: {clusters: [1, 6], seeding.method: [random, k-means++]}"]
         for config in configs:
             found = {}
@@ -319,7 +319,7 @@ class Workers(WorkerCase):
         data = self.folder / "data.npy"
         run("data", "blobs", data, "--samples", "300", "--features", "4")
         config = CONFIG.replace("{blobs: {samples: 3000, features: 4, centers: 6, seed: 3}}",
-                                f"{{file: {data}}}")
+                                f"{{file: '{data}'}}")
         process = self.start(["fit-hangs"], f"cpus: {cpu}{LAST_IS_LAST}", config)
         self.wait_for(lambda: len(workers_of(process.pid)) == 6)
         self.wait_for(lambda: len(self.records()) == 5)

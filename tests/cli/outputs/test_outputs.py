@@ -104,10 +104,10 @@ class Overwriting(OutputCase):
         program = self.folder / "program.py"
         program.write_text("#!/bin/sh\nexit 1\n")
         program.chmod(0o755)
-        cases = {"data": self.config(f"{{file: {summary}}}"),
-                 "data of a later setting": (f"{{file: {self.data}}}",
+        cases = {"data": self.config(f"{{file: '{summary}'}}"),
+                 "data of a later setting": (f"{{file: '{self.data}'}}",
                                              f"sweep: {{dataset.file: [{self.data}, {summary}]}}\n"),
-                 "initial centroids": (blobs, f"seeding: {{file: {summary}}}\n")}
+                 "initial centroids": (blobs, f"seeding: {{file: '{summary}'}}\n")}
         for name, text in cases.items():
             with self.subTest(name):
                 config = text if isinstance(text, pathlib.Path) else self.config(text[0], more=text[1])
@@ -116,13 +116,13 @@ class Overwriting(OutputCase):
         with self.subTest("a program"):
             summary.unlink()
             os.link(program, summary)
-            self.assert_refused(READ, "run", self.config(backend=f"external: {{program: {program}}}"))
+            self.assert_refused(READ, "run", self.config(backend=f"external: {{program: '{program}'}}"))
 
     def test_a_run_does_not_append_records_to_what_it_reads(self):
         """If the last line feed was missing, the last sample used to be truncated as a partial record."""
         self.data.write_text(POINTS.rstrip())
         os.link(self.data, self.output / "records.jsonl")
-        self.assert_refused(READ, "run", self.config(f"{{file: {self.data}}}"))
+        self.assert_refused(READ, "run", self.config(f"{{file: '{self.data}'}}"))
         (self.output / "records.jsonl").unlink()
         config = self.config()
         (self.output / "records.jsonl").symlink_to(config)
@@ -485,7 +485,7 @@ class Temporary(OutputCase):
         program.chmod(0o755)
         for name, folder in {"missing": self.folder / "missing", "a file": self.data}.items():
             with self.subTest(name):
-                config = self.config(backend=f"external: {{program: {program}}}")
+                config = self.config(backend=f"external: {{program: '{program}'}}")
                 done = run("run", config, status=1, env={"TMPDIR": str(folder)})
                 self.assertIn(f"cannot make a folder for temporary files in '{folder}', which TMPDIR names: ",
                               done.stderr)

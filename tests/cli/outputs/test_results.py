@@ -179,7 +179,7 @@ class Results(TestCase):
         self.assertTrue(record["reason"].startswith("garbage: it reports an inertia of "))
 
     def test_a_false_result_of_a_later_repeat_fails(self):
-        config = self.write("repeats.yaml", f"dataset: {{file: {IRIS}}}\nclusters: 3\nbackends: [garbage]\nrepeats: 3\n"
+        config = self.write("repeats.yaml", f"dataset: {{file: '{IRIS}'}}\nclusters: 3\nbackends: [garbage]\nrepeats: 3\n"
                                             f"output: {self.folder / 'out'}\n")
         # The first fit is the untimed warm-up.
         run(*OPTION, "run", config, status=1, env={"LLOYD_GARBAGE": "false-third-fit"})

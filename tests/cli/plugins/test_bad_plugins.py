@@ -271,7 +271,7 @@ class HostGoesOn(TestCase):
         self.assertEqual(found["sequential"], {backend["name"]: backend["summary"] for backend in good}["good"])
         reasons = [entry["reason"] for entry in listing["refused"]]
         self.assertEqual(len(reasons), 1)
-        self.assertRegex(reasons[0], r"/lloyd_sequential\.so: not used: \S+/lloyd_impostor\.so, in a folder that is "
+        self.assertRegex(reasons[0], r"/lloyd_sequential\.so: not used: .+/lloyd_impostor\.so, in a folder that is "
                                      "searched first, is also a plugin named 'sequential'$")
 
     def test_a_plugin_dir_without_plugins_is_noted(self):

@@ -52,6 +52,8 @@ class SearchPaths(SearchPathCase):
                          [["$ORIGIN"]])
 
     def test_of_a_plugin_with_a_library_of_another_project(self):
+        if "," in str(self.folder):
+            self.skipTest("CMake cannot put a folder with a comma into an RPATH")
         other = self.folder / "other"
         other.mkdir()
         (other / "other.cpp").write_text("int other_answer() { return 42; }\n")

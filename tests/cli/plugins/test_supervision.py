@@ -600,7 +600,7 @@ class Sentences(HostileCase):
             with self.subTest(isolation):
                 run("data", "convert", IRIS, data)
                 output = self.folder / isolation
-                config = self.write("cut.yaml", f"dataset: {{file: {data}}}\nclusters: 3\nbackends: [hostile]\n"
+                config = self.write("cut.yaml", f"dataset: {{file: '{data}'}}\nclusters: 3\nbackends: [hostile]\n"
                                                 f"repeats: 1\nisolate: {isolation}\noutput: {output}\n")
                 subprocess.run(self.command("run", config), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                env={**self.environment("fit cut-input"), "LLOYD_HOSTILE_INPUT": str(data)}, timeout=300)

@@ -155,7 +155,7 @@ class Mpi(TestCase):
             self.assertEqual(output, run("data", "info", file).stdout)
         status, output, messages = run_launched(mpirun_command(3, [LLOYD, "data", "info", self.folder / "none.npy"]))
         self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
-        self.assertRegex(messages[0], r"^lloyd: \S*none.npy")
+        self.assertRegex(messages[0], r"^lloyd: .*none\.npy")
 
     def test_a_wrong_command_line_is_reported_once(self):
         data = self.make_data()
