@@ -209,10 +209,13 @@ class RankTrials(TestCase):
             time.sleep(0.1)
 
     def test_an_interrupt_ends_the_launcher(self):
-        process = self.start_run(2, launcher=self.script("exec sleep 1000"))
+        # Only the launcher can end ranks on other machines, so it gets SIGTERM before SIGKILL.
+        asked = self.folder / "asked"
+        process = self.start_run(2, launcher=self.script(f"trap 'echo > {asked}; exit 1' TERM; sleep 1000 & wait"))
         tree, _ = self.wait_for(process, self.sleepers)
         process.send_signal(signal.SIGINT)
         record, = self.finish(process, tree)
+        self.assertTrue(asked.exists())
         self.assertEqual(process.returncode, 130)
         self.assertEqual(record["status"], "cancelled")
         self.assertEqual(self.left_files(), ["records.jsonl", "summary.csv"])
