@@ -460,8 +460,12 @@ def main():
     arguments = read_arguments()
     with tempfile.TemporaryDirectory(prefix="lloyd-campaign-") as folder:
         campaign = Campaign(arguments, pathlib.Path(folder))
-        for ranks in arguments.ranks:
-            campaign.faults(ranks)
+        try:
+            for ranks in arguments.ranks:
+                campaign.faults(ranks)
+        except Violation as violation:
+            print(f"--seed {arguments.seed}: a fit without a fault, so the campaign ends: {violation}")
+            return 1
         if arguments.fits and arguments.moment is None:
             campaign.short_fits(max(arguments.ranks, default=4))
         return 1 if campaign.report() else 0
