@@ -197,6 +197,13 @@ class Mpi(TestCase):
                 self.assertEqual(len(messages), 1, messages)
                 self.assertRegex(messages[0], rf"rank {stopped} on {re.escape(HOST)} did not take part in .* for 1 s, after iteration \d+ of restart 1$")
 
+    def test_a_rank_that_does_not_join_ends_all(self):
+        command = [LLOYD, "--plugin-timeout", "1", *fit_command(self.make_data())[1:]]
+        status, _, messages = run_launched([MPIEXEC, "-n", "1", *command, ":", "-n", "1", "sleep", "1000"])
+        self.assertNotEqual(status, 0)
+        self.assertEqual(len(messages), 1, messages)
+        self.assertRegex(messages[0], rf"^lloyd: rank 0 on {re.escape(HOST)}, at the start: \S+ did not load within 1 s; --plugin-timeout ")
+
     def test_a_rank_that_is_killed_ends_all(self):
         process, tree, workers = self.start_long_fit()
         os.kill(workers[2], signal.SIGKILL)
