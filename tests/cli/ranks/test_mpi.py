@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -156,11 +157,12 @@ class Mpi(TestCase):
 
     def start_long_fit(self, *arguments, ranks=3):
         """Starts an endless fit; returns the mpirun process, its descendants, and the working process of each
-        rank."""
+        rank, once all have finished an iteration."""
         data = self.make_data("long.npy", 200000)
-        process = subprocess.Popen(
-            mpirun_command(ranks, fit_command(data, "-k", 50, "--iterations", 10**9, *arguments)), env=ENVIRONMENT,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        checkpoint = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        command = fit_command(data, "-k", 50, "--iterations", 10**9, "--checkpoint", checkpoint, "--checkpoint-every", 1, *arguments)
+        process = subprocess.Popen(mpirun_command(ranks, command), env=ENVIRONMENT, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 120
         while True:
@@ -168,9 +170,14 @@ class Mpi(TestCase):
             tree = process_tree(process.pid)[1:]
             started = [pid for pid in tree if rank_of(pid).isdigit()]
             workers = [pid for pid in started if len(self.threads(pid)) > 1 and used_time(pid) > 0.3]
-            if len(workers) >= ranks:
+            if len(workers) >= ranks and self.iterations(checkpoint) >= 1:  # rank 0 has finished one more
                 return process, tree, {int(rank_of(pid)): pid for pid in workers}
             time.sleep(0.1)
+
+    @staticmethod
+    def iterations(checkpoint):
+        file = checkpoint / "checkpoint.json"
+        return json.loads(file.read_text())["iterations"] if file.exists() else 0
 
     @staticmethod
     def threads(pid):

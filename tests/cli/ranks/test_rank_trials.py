@@ -189,7 +189,9 @@ class RankTrials(TestCase):
         record, = self.finish(process, tree)
         self.assertEqual(process.returncode, 1)
         self.assertEqual(record["status"], "failed")
-        self.assertRegex(record["reason"], rf"last words: rank 1 on {re.escape(socket.gethostname())}, during the fit: .*signal 9 \(Killed\)$")
+        # A slow machine may still generate the data.
+        phase = "(while reading the data|during the fit)"
+        self.assertRegex(record["reason"], rf"last words: rank 1 on {re.escape(socket.gethostname())}, {phase}: .*signal 9 \(Killed\)$")
 
     def test_a_time_limit_ends_the_launcher(self):
         launcher = self.script("exec sleep 1000")
