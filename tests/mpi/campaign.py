@@ -32,7 +32,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, rank_of
-from program import LLOYD, process_table
+from program import LLOYD, process_table, run
 
 MARKER = "LLOYD_CAMPAIGN"  # an environment variable of all processes of a job
 HOST = socket.gethostname()
@@ -42,7 +42,8 @@ TIMEOUT = 2  # --comm-timeout of the fits, seconds
 GRACE = 12
 ORPHAN_GRACE = 3  # seconds in which processes may end after mpirun
 RESULTS = ("labels.npy", "centroids.npy", "model.json")
-PHASE = r", (at the start|while reading the data|before its first iteration|after iteration \d+ of restart \d+|while writing the results)"
+PHASE = (r", (at the start|while reading the data|before its first iteration|after iteration \d+ of restart \d+|"
+         r"while writing the results)")
 
 
 class Violation(Exception):
@@ -55,6 +56,7 @@ class Job:
 
     status: int
     seconds: float  # from the disturbance, or from the start if there was none
+    output: str
     errors: str
 
     def sentences(self):
@@ -87,10 +89,10 @@ class Launched:
     def __init__(self, command, folder):
         Launched.jobs += 1
         self.mark = f"{os.getpid()}-{Launched.jobs}"
-        self.errors = folder / "stderr.txt"
-        with self.errors.open("wb") as errors:
-            self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                            stderr=errors, env={**ENVIRONMENT, MARKER: self.mark}, start_new_session=True)
+        self.output, self.errors = folder / "stdout.txt", folder / "stderr.txt"
+        with self.output.open("wb") as output, self.errors.open("wb") as errors:
+            self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
+                                            env={**ENVIRONMENT, MARKER: self.mark}, start_new_session=True)
         self.begin = time.monotonic()
 
     def processes_of(self, rank):
@@ -118,7 +120,7 @@ class Launched:
             if time.monotonic() > deadline:
                 raise Violation(f"processes are left: {self.end()}")
             time.sleep(0.02)
-        return Job(status, seconds, self.errors.read_text(errors="replace"))
+        return Job(status, seconds, *(file.read_text(errors="replace") for file in (self.output, self.errors)))
 
     def end(self):
         """Kills what is left; returns its command lines."""
@@ -148,8 +150,7 @@ class Campaign:
         (folder / "changed.npy").write_bytes(changed)
 
     def make(self, name, samples, seed):
-        subprocess.run([LLOYD, "data", "blobs", self.folder / name, "--samples", str(samples), "--features", "6", "--centers",
-                        "40", "--std", "3", "--seed", str(seed)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run("data", "blobs", self.folder / name, "--samples", samples, "--features", 6, "--centers", 40, "--std", 3, "--seed", seed)
 
     def launch(self, ranks, command, limit=120):
         return Launched(mpirun_command(ranks, command) if ranks > 0 else command, self.folder).wait(limit)
@@ -313,7 +314,8 @@ class Campaign:
             self.require_sentence(job, rank)
             self.require_checkpoint()
             return job
-        self.case("stop", f"ranks {ranks}, SIGSTOP of {'all processes' if whole_rank else 'the working process'} of rank {rank}", body)
+        stopped = "all processes" if whole_rank else "the working process"
+        self.case("stop", f"ranks {ranks}, SIGSTOP of {stopped} of rank {rank}", body)
 
     def require_sentence(self, job, rank, launched_process=False):
         """One sentence of Lloyd. If mpirun's own child was killed, only mpirun knows."""
@@ -321,7 +323,7 @@ class Campaign:
         if launched_process:
             if sentences:
                 raise Violation(f"{len(sentences)} sentences instead of that of the launcher: {job.errors}")
-            if not job.errors:
+            if not job.output + job.errors:  # that of MPICH prints it to standard output
                 raise Violation("the launcher prints no message")
             return
         if len(sentences) != 1:
@@ -458,8 +460,12 @@ def main():
     arguments = read_arguments()
     with tempfile.TemporaryDirectory(prefix="lloyd-campaign-") as folder:
         campaign = Campaign(arguments, pathlib.Path(folder))
-        for ranks in arguments.ranks:
-            campaign.faults(ranks)
+        try:
+            for ranks in arguments.ranks:
+                campaign.faults(ranks)
+        except Violation as violation:
+            print(f"--seed {arguments.seed}: a fit without a fault, so the campaign ends: {violation}")
+            return 1
         if arguments.fits and arguments.moment is None:
             campaign.short_fits(max(arguments.ranks, default=4))
         return 1 if campaign.report() else 0

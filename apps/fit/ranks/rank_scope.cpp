@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <thread>
 
 #include <fmt/format.h>
@@ -70,15 +71,14 @@ void RankScope::enter(std::string_view phase) noexcept {
   set_place(place.data());
 }
 
-// Throws the error of the rank that reports a failure of the communicator.
-void RankScope::fail(const std::exception_ptr& failure) const {
-  const Status status = status_of([&] { std::rethrow_exception(failure); });
-  if (!is_common(failure)) {
-    throw BackendError(status.code,
-                       fmt::format("{}, {}: {}", name_, phase_.data(), status.message));
+// Rethrows the current exception; adds the phase to an error of the communicator.
+void RankScope::rethrow_with_phase() const {
+  try {
+    throw;
+  } catch (const BackendError& error) {
+    if (error.code() != StatusCode::unavailable) throw;
+    throw BackendError(error.code(), fmt::format("{}, {}", error.what(), phase_.data()));
   }
-  if (status.code != StatusCode::unavailable) std::rethrow_exception(failure);
-  throw BackendError(status.code, fmt::format("{}, {}", status.message, phase_.data()));
 }
 
 int RankScope::run(const std::function<int()>& body) const {
@@ -101,7 +101,7 @@ int RankScope::run(const std::function<int()>& body) const {
     const bool reports = communicator_->reports_failure();
     set_silent(!reports);
     if (!reports) wait_for_launcher();
-    fail(std::current_exception());
+    rethrow_with_phase();
   }
 }
 

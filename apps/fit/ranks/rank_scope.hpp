@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -49,7 +48,7 @@ class RankScope {
   int run_on_first(const std::function<int()>& body) const;
 
  private:
-  [[noreturn]] void fail(const std::exception_ptr& failure) const;
+  [[noreturn]] void rethrow_with_phase() const;
 
   std::shared_ptr<TimedCommunicator> communicator_;
   Ranks ranks_;

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -248,11 +249,12 @@ class Mpi(TestCase):
 
     def start_long_fit(self, *arguments, ranks=3):
         """Starts an endless fit; returns the mpirun process, its descendants, and the working process of each
-        rank."""
+        rank, once all have finished an iteration."""
         data = self.make_data("long.npy", 200000)
-        process = subprocess.Popen(
-            mpirun_command(ranks, fit_command(data, "-k", 50, "--iterations", 10**9, *arguments)), env=ENVIRONMENT,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        checkpoint = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        command = fit_command(data, "-k", 50, "--iterations", 10**9, "--checkpoint", checkpoint, "--checkpoint-every", 1, *arguments)
+        process = subprocess.Popen(mpirun_command(ranks, command), env=ENVIRONMENT, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 120
         while True:
@@ -260,9 +262,14 @@ class Mpi(TestCase):
             tree = process_tree(process.pid)[1:]
             started = [pid for pid in tree if rank_of(pid).isdigit()]
             workers = [pid for pid in started if len(self.threads(pid)) > 1 and used_time(pid) > 0.3]
-            if len(workers) >= ranks:
+            if len(workers) >= ranks and self.iterations(checkpoint) >= 1:  # rank 0 has finished one more
                 return process, tree, {int(rank_of(pid)): pid for pid in workers}
             time.sleep(0.1)
+
+    @staticmethod
+    def iterations(checkpoint):
+        file = checkpoint / "checkpoint.json"
+        return json.loads(file.read_text())["iterations"] if file.exists() else 0
 
     @staticmethod
     def threads(pid):
@@ -291,6 +298,13 @@ class Mpi(TestCase):
                                  rf"rank {stopped} on {re.escape(HOST)} did not take part in .* for 1 s, "
                                  r"after iteration \d+ of restart 1$")
                 self.assertNotIn("openmp", messages[0])
+
+    def test_a_rank_that_does_not_join_ends_all(self):
+        command = [LLOYD, "--plugin-timeout", "1", *fit_command(self.make_data())[1:]]
+        status, _, messages = run_launched([MPIEXEC, "-n", "1", *command, ":", "-n", "1", "sleep", "1000"])
+        self.assertNotEqual(status, 0)
+        self.assertEqual(len(messages), 1, messages)
+        self.assertRegex(messages[0], rf"^lloyd: rank 0 on {re.escape(HOST)}, at the start: \S+ did not load within 1 s; --plugin-timeout ")
 
     def test_a_rank_that_is_killed_ends_all(self):
         process, tree, workers = self.start_long_fit()
