@@ -42,6 +42,7 @@ TIMEOUT = 2  # --comm-timeout of the fits, seconds
 GRACE = 12
 ORPHAN_GRACE = 3  # seconds in which processes may end after mpirun
 RESULTS = ("labels.npy", "centroids.npy", "model.json")
+NOTES = ("lloyd: warning: ", "lloyd: the fit reached the limit of ")
 PHASE = (r", (at the start|while reading the data|before its first iteration|after iteration \d+ of restart \d+|"
          r"while writing the results)")
 
@@ -61,7 +62,7 @@ class Job:
 
     def sentences(self):
         lines = [line for line in self.errors.splitlines() if line.startswith("lloyd: ")]
-        return [line for line in lines if not line.startswith("lloyd: warning: ")]
+        return [line for line in lines if not line.startswith(NOTES)]
 
 
 def marked_processes(mark):
@@ -261,7 +262,7 @@ class Campaign:
             self.clear()
             launched = Launched(mpirun_command(ranks, self.checkpointed(
                 self.folder / "out", options, "--checkpoint-every", 2)), self.folder)
-            chain = self.wait_for_rank(launched, rank, delay)
+            chain = self.wait_for_ranks(launched, ranks, delay, rank)
             at = min(level, len(chain) - 1)
             if chain:
                 signal_processes([chain[at]], signal.SIGKILL)
@@ -285,14 +286,17 @@ class Campaign:
                   f"{delay:.3f} s)", body)
 
     @staticmethod
-    def wait_for_rank(launched, rank, delay):
-        """Waits until `delay` has passed and the rank has a process, or the job has ended. Returns its processes."""
+    def wait_for_ranks(launched, ranks, delay, rank):
+        """Waits until `delay` has passed and all ranks have a process, or the job has ended. Returns those of `rank`.
+
+        mpiexec of Open MPI 4.1 hung once, with no process of a rank left, when one was killed before it had started all.
+        """
         while launched.process.poll() is None:
             left = launched.begin + delay - time.monotonic()
             if left > 0:
                 time.sleep(min(left, 0.02))
-            elif chain := launched.processes_of(rank):
-                return chain
+            elif all(launched.processes_of(other) for other in range(ranks)):
+                return launched.processes_of(rank)
         return []
 
     def stop(self, ranks, whole_rank):
