@@ -6,23 +6,29 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::apps {
 
-std::string printable_ascii(std::string_view text) {
-  std::string result;
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  bool broken = false;  // by a line break or a tab after the end of `line`
   for (const char c : text) {
-    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
-    if (blank && (result.empty() || result.back() == ' ')) continue;
-    const bool shown = c > ' ' && c < 0x7f;
-    result += blank ? ' ' : shown ? c : '?';
+    if (c == '\n' || c == '\r' || c == '\t') {
+      line.erase(line.find_last_not_of(' ') + 1);
+      broken = !line.empty();
+    } else if (c != ' ' || !(broken || line.empty())) {
+      if (std::exchange(broken, false)) line += ' ';
+      line += c;
+    }
   }
-  if (result.ends_with(' ')) result.pop_back();
-  return result;
+  line.erase(line.find_last_not_of(' ') + 1);
+  return printable(line);
 }
 
 LastWords::LastWords(std::size_t max_bytes) : max_bytes_(max_bytes) {
@@ -60,7 +66,7 @@ std::string LastWords::last_line(std::string_view prefix) const {
     rest = rest.substr(0, end + 1);
     const std::size_t before = rest.rfind('\n');
     const std::string_view line = rest.substr(before == std::string_view::npos ? 0 : before + 1);
-    if (line.starts_with(prefix)) return printable_ascii(line.substr(prefix.size()));
+    if (line.starts_with(prefix)) return on_one_line(line.substr(prefix.size()));
     rest = rest.substr(0, rest.size() - line.size());
   }
   return {};

@@ -10,9 +10,9 @@
 
 namespace lloyd::apps {
 
-/// Converts a text to one line of printable ASCII: other bytes become '?', a run of white space one
-/// space.
-std::string printable_ascii(std::string_view text);
+/// Puts a text on one line: line breaks and tabs, with the blanks around them, become one space, and
+/// printable() replaces what cannot be shown.
+std::string on_one_line(std::string_view text);
 
 /// Reads a pipe that other processes write to, and keeps the last bytes.
 class LastWords {
@@ -27,8 +27,8 @@ class LastWords {
   /// rest is left for the next call.
   void drain();
   void clear() { words_.clear(); }
-  /// See printable_ascii(); may be empty.
-  std::string text() const { return printable_ascii(words_); }
+  /// See on_one_line(); may be empty.
+  std::string text() const { return on_one_line(words_); }
   /// The last line that begins with `prefix`, without it, as text(); empty if there is none.
   std::string last_line(std::string_view prefix) const;
   /// Descriptor for poll(2); negative once all write ends are closed.

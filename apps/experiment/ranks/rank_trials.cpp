@@ -67,7 +67,7 @@ std::string strip_dashed_lines(const std::string& words) {
     i = std::max(end, i + 1);
   }
   text.erase(0, text.find_first_not_of(' '));
-  return apps::printable_ascii(text);
+  return apps::on_one_line(text);
 }
 
 // A message of Lloyd, which a rank or its supervisor printed, says more than those of a launcher.

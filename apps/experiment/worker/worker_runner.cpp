@@ -142,7 +142,7 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
   std::string text;
   if (event == Event::answer) {
     text = fmt::format("{}'s process sent an unexpected answer: {}", subject,
-                       apps::printable_ascii(process.answer().substr(0, kQuoted)));
+                       apps::on_one_line(process.answer().substr(0, kQuoted)));
   } else if (event == Event::ended && runs_program(worker.variant)) {
     text = fmt::format("the process that serves {} ended: {}", subject, process.end().text());
   } else if (event == Event::ended && !own_message(process).empty()) {
