@@ -282,7 +282,7 @@ class Concurrent(ResumeCase):
             time.sleep(0.005)
         # The check comes before any data is read: this experiment's file does not exist.
         absent = self.write("absent.yaml", "{dataset: {file: none.npy}, backends: [sequential], "
-                                           f"output: {self.output}}}")
+                                           f"output: '{self.output}'}}")
         for other in (config, absent):
             for arguments in ((), ("--resume",)):
                 said = run("run", other, *arguments, status=2).stderr

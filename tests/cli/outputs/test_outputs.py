@@ -106,7 +106,7 @@ class Overwriting(OutputCase):
         program.chmod(0o755)
         cases = {"data": self.config(f"{{file: '{summary}'}}"),
                  "data of a later setting": (f"{{file: '{self.data}'}}",
-                                             f"sweep: {{dataset.file: [{self.data}, {summary}]}}\n"),
+                                             f"sweep: {{dataset.file: ['{self.data}', '{summary}']}}\n"),
                  "initial centroids": (blobs, f"seeding: {{file: '{summary}'}}\n")}
         for name, text in cases.items():
             with self.subTest(name):

@@ -97,7 +97,7 @@ class Results(TestCase):
 
     def run_experiment(self, what, mode="worker", trace="false", status=1):
         output = self.folder / "out"
-        text = CONFIG.replace("IRIS", str(IRIS)).replace("MODE", mode).replace("TRACE", trace)
+        text = CONFIG.replace("IRIS", f"'{IRIS}'").replace("MODE", mode).replace("TRACE", trace)
         config = self.write("config.yaml", text.replace("OUTPUT", str(output)))
         done = run(*OPTION, "run", config, status=status, env={"LLOYD_GARBAGE": what})
         text = (output / "records.jsonl").read_text()

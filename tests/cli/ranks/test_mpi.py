@@ -304,7 +304,7 @@ class Mpi(TestCase):
         status, _, messages = run_launched([MPIEXEC, "-n", "1", *command, ":", "-n", "1", "sleep", "1000"])
         self.assertNotEqual(status, 0)
         self.assertEqual(len(messages), 1, messages)
-        self.assertRegex(messages[0], rf"^lloyd: rank 0 on {re.escape(HOST)}, at the start: \S+ did not load within 1 s; --plugin-timeout ")
+        self.assertRegex(messages[0], rf"^lloyd: rank 0 on {re.escape(HOST)}, at the start: .+ did not load within 1 s; --plugin-timeout ")
 
     def test_a_rank_that_is_killed_ends_all(self):
         process, tree, workers = self.start_long_fit()
