@@ -10,8 +10,8 @@
 
 namespace lloyd::apps {
 
-/// Puts a text on one line: line breaks and tabs, with the blanks around them, become one space, and
-/// printable() replaces what cannot be shown.
+/// Puts a text on one line: line breaks and tabs, with the blanks around them, become one space,
+/// and printable() replaces what cannot be shown.
 std::string on_one_line(std::string_view text);
 
 /// Reads a pipe that other processes write to, and keeps the last bytes.
