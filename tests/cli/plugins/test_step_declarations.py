@@ -24,32 +24,59 @@ class MyStep : public lloyd::RowStep<MyStep<T>, T> {
   std::int32_t label(const T*) { return 0; }
   lloyd::SumKernels<T> sum_kernels() { return {}; }
   int take_distances() { return 0; }
-  void write_labels(std::int64_t*) {}
-  using lloyd::RowStep<MyStep<T>, T>::assign;
-  void assign(lloyd::RowRange, std::int32_t*, lloyd::LabelChangeSums<T>&) {}
- private:
-  std::int64_t take_exact_fallbacks() { return 0; }
+  int take_exact_fallbacks() { return 0; }
 };
 constexpr lloyd::BackendInfo kInfo = lloyd::exact_step_info("mine");
 template class lloyd::StepBackend<MyStep, kInfo>;
 template class lloyd::LloydLoop<MyStep<float>>;
 """
+REPORTING = """#include <lloyd/plugin/sdk/step_backend.hpp>
+struct Reporting : lloyd::RowStep<Reporting, float> {
+  using RowStep::RowStep;
+  std::int32_t label(const float*) const { return 0; }
+  using RowStep::assign;
+  void assign(lloyd::RowRange, std::int32_t*, lloyd::LabelChangeSums<float>&) {}
+};
+template class lloyd::LloydLoop<Reporting>;
+"""
+# Valid: members that replace those of RowStep, or exist for one type of samples only.
+VALID = """#include <lloyd/plugin/sdk/step_backend.hpp>
+template <class T>
+class MyStep : public lloyd::RowStep<MyStep<T>, T> {
+ public:
+  using lloyd::RowStep<MyStep<T>, T>::RowStep;
+  std::int64_t assign(lloyd::RowRange, std::int32_t*) { return 0; }
+  lloyd::SumKernels<T> sum_kernels() const requires std::same_as<T, float> { return {}; }
+ private:
+  void write_labels(int) {}
+};
+constexpr lloyd::BackendInfo kInfo = lloyd::exact_step_info("mine");
+template class lloyd::StepBackend<MyStep, kInfo>;
+"""
 MESSAGES = ["probe(DeviceList*) must be public and static", "FitSpec&) must be public and static, and return Status",
             "estimate_device_bytes() must be public and static", "estimate_workers(const ParameterList&) must be public and static",
-            "label(const T*) must be public and const", "sum_kernels() must be public and const",
-            "take_distances() must be public and return std::int64_t", "write_labels() must be public and take the labels",
-            "assign(block, labels, changes) must return the number of changed labels",
-            "take_exact_fallbacks() must be public and return std::int64_t"]
+            "label(const T*) must be public and const", "sum_kernels() must be const",
+            "take_distances() must return std::int64_t",
+            "take_exact_fallbacks() must return std::int64_t"]
 
 
 class StepDeclarations(TestCase):
+    def compile(self, text):
+        return subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-I",
+                               ROOT / "core" / "include", self.write("step.cpp", text)],
+                              capture_output=True, text=True, timeout=300)
+
     def test_each_is_named(self):
-        source = self.write("step.cpp", STEP)
-        done = subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-I", ROOT / "core" / "include",
-                               source], capture_output=True, text=True, timeout=300)
+        done = self.compile(STEP)
         self.assertNotEqual(done.returncode, 0)
         for message in MESSAGES:
             self.assertIn(message, done.stderr)
+        self.assertIn("assign(block, labels, changes) must return the number of changed labels",
+                      self.compile(REPORTING).stderr)
+
+    def test_valid_steps_compile(self):
+        done = self.compile(VALID)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":
