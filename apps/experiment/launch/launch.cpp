@@ -1,8 +1,7 @@
 #include "experiment/launch/launch.hpp"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,11 +13,24 @@ namespace {
 
 constexpr std::string_view kRanks = "{ranks}";
 
-// Words are separated by blanks; a word in double quotes may contain some.
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
+// Words are separated by blanks. Double quotes, anywhere in a word, keep the blanks between them.
+std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
-  for (std::string word; stream >> std::quoted(word);) words.push_back(word);
+  bool in_quotes = false;
+  bool in_word = false;
+  for (const char c : text) {
+    if (!in_quotes && (c == ' ' || c == '\t' || c == '\n')) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == '"') {
+      in_quotes = !in_quotes;
+    } else {
+      words.back() += c;
+    }
+  }
   return words;
 }
 
@@ -38,6 +50,9 @@ std::vector<std::int64_t> read_ranks(const ConfigNode& node) {
 
 std::string read_launcher(const ConfigNode& node) {
   std::string text = read_text(node, "launcher");
+  if (std::count(text.begin(), text.end(), '"') % 2 != 0) {
+    node.fail(fmt::format("'launcher' has a double quote that is not closed: '{}'", text));
+  }
   const std::vector<std::string> words = words_of(text);
   // The program itself is found before the number is known.
   const auto has_ranks = [](const std::string& word) {

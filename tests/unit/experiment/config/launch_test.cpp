@@ -48,6 +48,11 @@ TEST(ExperimentLaunch, TheLauncherIsSplitIntoWords) {
             (std::vector<std::string>{"srun", "--ntasks=3", "-c", "2", "x3y3"}));
   const Launch quoted = read_ranks("ranks: 2, launcher: '\"/my tools/start\" {ranks}'").launch;
   EXPECT_EQ(launcher_words(quoted, 2), (std::vector<std::string>{"/my tools/start", "2"}));
+  const Launch inside = read_ranks("ranks: 2, launcher: 'start -n {ranks} --opt=\"a b\"c'").launch;
+  EXPECT_EQ(launcher_words(inside, 2),
+            (std::vector<std::string>{"start", "-n", "2", "--opt=a bc"}));
+  EXPECT_EQ(message_of<InputError>([] { read_ranks("ranks: 2, launcher: 'start {ranks} \"a'"); }),
+            "c.yaml:1:69: 'launcher' has a double quote that is not closed: 'start {ranks} \"a'");
 }
 
 TEST(ExperimentLaunch, TheLauncherIsSearchedForInThePath) {
