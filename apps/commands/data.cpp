@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -170,11 +171,12 @@ int describe(DataOptions data, bool json) {
   return kDone;
 }
 
-// Of several ranks, the first one describes the file.
+// Of several ranks, the first one describes the file. They are not joined, because nothing is
+// shared.
 int info(const Context& context, const DataOptions& data, bool json) {
-  const auto job = find_job(context);
-  if (!job) return describe(data, json);
-  return run_on_first_rank(context, *job, [&] { return describe(data, json); });
+  const char* const rank = find_job(context) ? launched_rank() : nullptr;
+  if (rank != nullptr && std::string_view(rank) != "0") return kDone;
+  return describe(data, json);
 }
 
 void add_blobs(CLI::App& parent, Context& context) {

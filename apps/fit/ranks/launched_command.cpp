@@ -46,10 +46,10 @@ std::string parsed_command(const CLI::App& app) {
   return path;
 }
 
-// True for commands that join the ranks of their job, and if no command was recognized.
+// True for commands that join the ranks of their job.
 bool joins_ranks(const CLI::App& app) {
   const std::string command = parsed_command(app);
-  for (const std::string_view one : {"", "fit", "predict", "data info"}) {
+  for (const std::string_view one : {"fit", "predict", "data info"}) {
     if (command == one) return true;
   }
   return false;
@@ -87,20 +87,13 @@ int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t ti
   return status;
 }
 
-int run_on_first_rank(const Context& context, const LaunchedJob& job,
-                      const std::function<int()>& body) {
-  supervise(context.plugin_limit());
-  install_interrupt_handler();
-  return RankScope(job, 0).run_on_first(body);
-}
-
 int fail_usage(const CLI::App& app, const Context& context, const std::string& sentence) {
   const auto find = [&]() -> std::optional<LaunchedJob> {
     if (!joins_ranks(app)) return std::nullopt;
     try {
       return find_launched_job(Registry::default_folders(context.plugin_folders));
     } catch (const Error&) {
-      return std::nullopt;  // the wrong command line is the nearer reason
+      return std::nullopt;  // report the wrong command line, not this
     }
   };
   const std::optional<LaunchedJob> job = find();

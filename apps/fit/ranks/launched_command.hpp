@@ -30,13 +30,8 @@ void add_comm_timeout(CLI::App& command, std::int64_t& seconds);
 int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t timeout,
                  const std::function<ExitStatus(RankScope& scope, Delivery& delivery)>& body);
 
-/// Joins the ranks of a job, runs `body` on rank 0 while the others wait without a time limit, and
-/// returns the exit status.
-int run_on_first_rank(const Context& context, const LaunchedJob& job,
-                      const std::function<int()>& body);
-
-/// Prints why the command line is wrong, and returns the exit status. The ranks of a job print it
-/// once if their command is one that joins them; if only some have it, all ranks fail.
+/// Reports a wrong command line and returns the exit status. If the command joins ranks, rank 0
+/// alone reports it; if only some ranks were given a wrong one, all fail.
 int fail_usage(const CLI::App& app, const Context& context, const std::string& sentence);
 
 }  // namespace lloyd::apps

@@ -38,17 +38,21 @@ void wait_for_launcher() {
   }
 }
 
-// The name of this rank before it has joined: launchers set one of these variables.
+// The name of this rank before it has joined.
 std::string name_by_launcher() {
-  const char* rank = nullptr;
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (rank == nullptr) rank = std::getenv(variable);
-  }
+  const char* const rank = launched_rank();
   return fmt::format("{} on {}", rank == nullptr ? "a rank" : fmt::format("rank {}", rank),
                      host_name().data());
 }
 
 }  // namespace
+
+const char* launched_rank() noexcept {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* const rank = std::getenv(variable)) return rank;
+  }
+  return nullptr;
+}
 
 RankScope::RankScope(const std::optional<LaunchedJob>& job, double timeout) {
   if (!job) return;
@@ -103,21 +107,6 @@ int RankScope::run(const std::function<int()>& body) const {
     if (!reports) wait_for_launcher();
     rethrow_with_phase();
   }
-}
-
-int RankScope::run_on_first(const std::function<int()>& body) const {
-  std::exception_ptr failure;
-  const int status = run([&]() -> int {
-    if (!is_first()) return kDone;
-    try {
-      return body();
-    } catch (...) {
-      failure = std::current_exception();
-      return kFailed;
-    }
-  });
-  if (failure != nullptr) std::rethrow_exception(failure);
-  return status;
 }
 
 }  // namespace lloyd::apps

@@ -14,6 +14,10 @@
 
 namespace lloyd::apps {
 
+/// The rank of this process, as the variables of its launcher say, without joining the others; null
+/// if there are none.
+const char* launched_rank() noexcept;
+
 /// Joins the ranks of a job, and leaves them on destruction. Only rank 0 prints messages; if the
 /// communicator fails, the rank chosen by reports_failure() prints the error and the phase.
 class RankScope {
@@ -42,10 +46,6 @@ class RankScope {
   /// or on none, unless the communicator fails. Rank 0 rethrows exceptions, the others only
   /// failures of the communicator.
   int run(const std::function<int()>& body) const;
-
-  /// Runs `body` on rank 0 alone, while the others wait. Returns its result there, and kDone on the
-  /// others. Rank 0 rethrows exceptions.
-  int run_on_first(const std::function<int()>& body) const;
 
  private:
   [[noreturn]] void rethrow_with_phase() const;

@@ -164,7 +164,7 @@ class Mpi(TestCase):
                 (fit_command(data, "--nonsense"), "--nonsense"), ([LLOYD, "fit"], "DATA is missing"),
                 (fit_command(data, "--columns", ""), "--columns needs a value"),
                 ([LLOYD, "predict", data, data, "--comm-timeout", "x"], "--comm-timeout"),
-                ([LLOYD, "data", "info", data, "--json=1"], "--json"), ([LLOYD, "fot", data], "fot"),
+                ([LLOYD, "data", "info", data, "--json=1"], "--json"),
                 (fit_command(self.folder / "none.npy"), "none.npy")):
             with self.subTest(message):
                 status, output, messages = run_launched(mpirun_command(3, command))
