@@ -145,15 +145,20 @@ void unobserved(const Context& context) {
 
 class PollCounter : public Observer {
  public:
-  bool on_iteration(const IterationRecord&) noexcept override { return true; }
+  bool on_iteration(const IterationRecord&) noexcept override {
+    polls_of_iteration_ = polls_.load();
+    return true;
+  }
   bool stop_requested() const noexcept override {
     polls_.fetch_add(1);
     return false;
   }
-  std::int64_t polls() const { return polls_.load(); }
+  /// Before the closing assignment.
+  std::int64_t polls_of_iteration() const { return polls_of_iteration_; }
 
  private:
   mutable std::atomic<std::int64_t> polls_ = 0;
+  std::int64_t polls_of_iteration_ = 0;
 };
 
 // True if the backend computes on a device: its host thread polls while it waits, so the number of
@@ -184,16 +189,16 @@ void polls(const Context& context) {
   }
   PollCounter counter;
   Run run;
-  run.observe = 0;
+  run.observe = kObserveIterations;
   run.observer = &counter;
   const OwnedSession session = context.open(dataset, setting.clusters);
   const Trial trial = run_fit(*session, samples, setting, run);
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
-  expect(counter.polls() >= kPolls,
+  expect(counter.polls_of_iteration() >= kPolls,
          "one iteration of {} samples called stop_requested() {} times, at least {} are needed: "
          "once in {} samples, so that long iterations can be cancelled (a step: by blocks of at "
          "most as many rows)",
-         samples.n, counter.polls(), kPolls, kMaxRowsPerPoll);
+         samples.n, counter.polls_of_iteration(), kPolls, kMaxRowsPerPoll);
 }
 
 }  // namespace
