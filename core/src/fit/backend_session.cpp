@@ -319,9 +319,9 @@ void BackendSession::rethrow_source_failure() const {
   if (streamed_ != nullptr) streamed_->rethrow_failure();
 }
 
-// Throws for the status of a collective call. All ranks have the same one, or their communicator
-// has failed. That failure, and a file that cannot be read or was changed, is not blamed on the
-// backend: together() then throws.
+// Throws for the status of a collective call, which is the same on all ranks unless the
+// communicator has failed. together() first throws for a failed communicator or an unreadable or
+// changed file, so that the backend is not blamed.
 void BackendSession::throw_if_failed(const Ranks& ranks, const Status& status) const {
   if (status.ok()) return;
   ranks.together([&] { check_source(); });
@@ -382,7 +382,8 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
       return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
     });
   } catch (const BackendError&) {
-    check_source();  // the file may have changed meanwhile
+    // The file may have changed meanwhile, on any rank.
+    with_core_errors([&] { Ranks(dataset_.communicator()).together([&] { check_source(); }); });
     throw;
   }
 }

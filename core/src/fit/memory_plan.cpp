@@ -90,7 +90,9 @@ std::int64_t distributed_bytes(const ProblemShape& shape) {
   // changes, and sums in which samples are relocated. See docs/scaling.md, "Memory".
   constexpr double kCellBytes = 160;
   const double cells = static_cast<double>(shape.clusters) * d;
-  return static_cast<std::int64_t>(kCommunicatorBytes + statistics + kCellBytes * cells);
+  constexpr double kMaxBytes = 0x1p62;
+  return static_cast<std::int64_t>(
+      std::min(kCommunicatorBytes + statistics + kCellBytes * cells, kMaxBytes));
 }
 
 }  // namespace lloyd
