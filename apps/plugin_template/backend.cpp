@@ -15,8 +15,9 @@ namespace {
 // Parameters for the user: name, default, minimum, maximum, meaning. Values are checked before they
 // are passed to the backend.
 constexpr lloyd::ParameterInfo kParameters[] = {
-    lloyd::integer_parameter("portion", 8, 1, 4096,
-                             "features added to a distance between checks whether it is too large"),
+    lloyd::integer_parameter(
+        "portion", 8, 1, 4096,
+        "features summed before each check whether the distance is already too large"),
 };
 
 // Properties that the backend declares and the conformance suite tests. exact_step_info() declares

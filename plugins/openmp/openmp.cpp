@@ -31,7 +31,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                             "processor supports"),
     lloyd::choice_parameter(
         "algorithm", lloyd_openmp::kAlgorithmNames,
-        "how distance computations are saved; lloyd: without bounds of distances; hamerly, elkan, "
+        "how distance computations are avoided; lloyd: without stored bounds; hamerly, elkan, "
         "yinyang: by bounds that are kept from one iteration to the next; auto: as lloyd, hamerly "
         "or yinyang, whichever was fastest in recent iterations. The results are the same"),
 };
@@ -163,7 +163,7 @@ class OpenmpStep : public lloyd::StepBase {
     if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && in_row_order) {
       return assign_first(block, labels, changes);
     }
-    // Screens and the definition choose among the centroids, so their labels need no check.
+    // Labels come from the screens or the exact definition; both return an index in [0, k).
     const auto report = [&](const T* samples, std::int64_t stride,
                             const lloyd::LabelChange* changed, std::int64_t count) {
       changes.add_unchecked(samples, stride, changed, count);

@@ -43,12 +43,12 @@ GRACE = 12
 ORPHAN_GRACE = 3  # seconds in which processes may end after mpirun
 RESULTS = ("labels.npy", "centroids.npy", "model.json")
 NOTES = ("lloyd: warning: ", "lloyd: the fit reached the limit of ")
-PHASE = (r", (at the start|while reading the data|before its first iteration|after iteration \d+ of restart \d+|"
+PHASE = (r", (at the start|while reading the data|before the first iteration of this run|after iteration \d+ of restart \d+|"
          r"while writing the results)")
 
 
 class Violation(Exception):
-    """What was promised and did not happen."""
+    """A promise of the documentation that a run broke."""
 
 
 @dataclasses.dataclass
@@ -255,7 +255,7 @@ class Campaign:
         level = draw.choice([0, 1, 2, 2, 2])
         expected, whole = self.undisturbed(ranks, options)
         delay = draw.random() * whole
-        # Most processes are killed at work; the memory of that one makes it the victim of a full memory, too.
+        # Mostly the working process: it has most of the memory, so the OOM killer would choose it, too.
         victim = ("launched process", "supervisor", "working process")[level]
 
         def disturbed(delay):
@@ -308,6 +308,8 @@ class Campaign:
             chain = []
             while launched.process.poll() is None and not (
                     len(chain) == 3 and (self.checkpoint / "checkpoint.json").exists()):
+                if time.monotonic() > launched.begin + 120:
+                    raise Violation(f"the fit wrote no checkpoint within 120 s: {launched.end()}")
                 time.sleep(0.02)
                 chain = launched.processes_of(rank)
             signal_processes(chain if whole_rank else chain[2:], signal.SIGSTOP)
@@ -421,8 +423,9 @@ class Campaign:
 
             def body():
                 if key not in expected:
-                    expected[key] = self.folder / f"short-{key}"
-                    self.require_done(self.launch(0, self.fit(expected[key], options, self.folder / "short.npy")))
+                    folder = self.folder / f"short-{key}"
+                    self.require_done(self.launch(0, self.fit(folder, options, self.folder / "short.npy")))
+                    expected[key] = folder
                 job = self.launch(ranks, self.fit(self.folder / "out", options, self.folder / "short.npy"))
                 self.require_done(job)
                 self.require_results(self.folder / "out", expected[key])

@@ -174,8 +174,8 @@ void check_against_axis(const ConfigNode& axis, const KeyValue& set) {
   }
   if (axis.key.starts_with(key + ".") && sets_path(key, value, axis.key)) {
     value.fail(
-        fmt::format("the axis '{0}' would overwrite the '{0}' that is given here; leave it "
-                    "out, or set it by itself",
+        fmt::format("the axis '{0}' would overwrite the value of '{0}' in this map; leave it out "
+                    "here, or replace the axis: --set {0}=VALUE",
                     axis.key));
   }
 }
@@ -193,7 +193,7 @@ void check_effects(const ConfigNode& document, const std::vector<KeyValue>& set)
       if (!is_axis) check_against_axis(axis, *given);
     }
     for (auto later = given + 1; later != set.end(); ++later) {
-      if (!given->key.starts_with(later->key + ".")) continue;
+      if (is_axis || !given->key.starts_with(later->key + ".")) continue;
       later->value.fail(
           fmt::format("'{}' would overwrite '{}', which is set before it; give "
                       "'{}' first",

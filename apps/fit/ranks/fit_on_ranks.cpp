@@ -127,7 +127,7 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs, 
   GuestScope fitting;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   RankProgress progress(options.fit, dataset.total_samples(), scope);
-  scope.enter("before its first iteration");
+  scope.enter("before the first iteration of this run");
   const Fit fit = lloyd::fit(
       session, options.fit, &progress,
       [&](std::string_view stage, std::int64_t done, std::int64_t total) {
@@ -159,7 +159,7 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs, 
   write_files(options, fit, ranks, delivery);
   if (scope.is_first()) {
     options.note_stale_files();
-    // As long as a result is missing, it can be had from the checkpoint.
+    // Keeps the checkpoint if a result could not be written, so that --resume can write it.
     if (delivery.complete()) options.checkpoint.finish(options.fit, fit);
     note_memory_beyond(options.memory, chosen.backend->name());
   }

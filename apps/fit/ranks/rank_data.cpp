@@ -123,7 +123,8 @@ RankData hold_rank_rows(std::shared_ptr<const RowSource> source, const ChosenBac
     note("{} is read in blocks of {} samples by rank 0, to stay within {} of memory\n",
          source->name(), block_rows, experiment::format_bytes(limit));
   });
-  // Part of the collective call below, whatever the other ranks do.
+  // Dataset::part() is collective: each rank calls the overload for the way in which it holds its
+  // rows.
   if (block_rows == 0) {
     RankData data{Dataset::part(source->name(), std::move(matrix), scope.communicator())};
     data.dataset.rounding = std::move(rounding);

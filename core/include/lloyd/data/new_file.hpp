@@ -44,10 +44,10 @@ class ProtectedFile {
 void remove_temporary_files() noexcept;
 
 /// Writes to a temporary file beside the target; commit() renames it to the target. Without a
-/// commit the target is unchanged. The first file of a process in a folder removes the temporary
-/// files that processes of this user on this machine left there when they were killed. An existing
-/// target must be a regular, writable file; the new file gets its mode and, where the system
-/// permits, its owner. A symbolic link stays, and its target is written.
+/// commit the target is unchanged. The first NewFile of a process in a folder removes the temporary
+/// files there of killed processes of the same user, boot of the machine and PID namespace. An
+/// existing target must be a regular, writable file; the new file gets its mode and, where the
+/// system permits, its owner. A symbolic link stays, and its target is written.
 class NewFile {
  public:
   /// Creates the temporary file. `bytes` is the minimum size that the file will have, if known; see

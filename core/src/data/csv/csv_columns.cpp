@@ -248,8 +248,8 @@ void refuse_row_names(const CsvCursor& row, const std::vector<CsvCell>& names,
                       const std::vector<CsvCell>& cells) {
   if (cells.size() != names.size() + 1 || cells.back().text.empty()) return;
   const CsvCell& first = cells.front();
-  const bool is_row_name =
-      first.quoted || first.text == "1" || kind_of_cell(first.text) == CellKind::name;
+  const bool is_row_name = first.quoted || (first.text == "1" && names.size() > 1) ||
+                           kind_of_cell(first.text) == CellKind::name;
   const auto has_semicolon = [](const CsvCell& cell) {
     return cell.text.find(';') != std::string_view::npos;
   };

@@ -78,10 +78,12 @@ bool read_parts(std::string_view name, NameParts& parts) {
          read(random, 16) && next == end && parts.process > 0;
 }
 
-// The number may have been given to another process since; then only this one knows its own start.
+// The number may have been given to another process since. That is recognized only if this process
+// has it now; otherwise the file stays.
 bool has_ended(const NameParts& parts, const NameParts& mine) {
   if (parts.space != mine.space) return false;
-  if (parts.process == mine.process) return parts.start != mine.start;
+  const bool starts_known = parts.start != 0 && mine.start != 0;
+  if (parts.process == mine.process) return starts_known && parts.start != mine.start;
   return ::kill(parts.process, 0) != 0 && errno == ESRCH;
 }
 

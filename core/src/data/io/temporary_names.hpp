@@ -12,9 +12,9 @@ namespace lloyd {
 std::string temporary_name();
 
 /// Removes the temporary files in `folder` that processes of this user have left, for example
-/// because they were killed. Only files whose process certainly no longer exists are removed: its
-/// number must be from the SPACE of this process, which stands for the PID namespace and the last
-/// start of the machine, so files of other hosts and containers stay. Errors are ignored.
+/// because they were killed. Only files with the SPACE of this process (its PID namespace and the
+/// boot of the machine) and a process that has ended are removed; files of other hosts and
+/// containers stay. Errors are ignored.
 void remove_leftovers(const std::filesystem::path& folder) noexcept;
 
 }  // namespace lloyd

@@ -51,7 +51,7 @@ class LabelChangeSums {
   }
 
   /// The same without a check of the labels, which costs 5 % of an iteration with few features. A
-  /// label that is no cluster corrupts memory.
+  /// label that add() would not accept makes it write out of bounds.
   void add_unchecked(const T* samples, std::int64_t stride, const LabelChange* changes,
                      std::int64_t count) {
     sums_.move(samples, stride, changes, count, kernels_);
