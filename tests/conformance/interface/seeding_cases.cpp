@@ -237,7 +237,7 @@ void gains(const Context& context) {
         };
         const std::string where =
             fmt::format("{}, {} candidates{}", set.name, m, between ? " between samples" : "");
-        const auto& expected = computed_once<std::vector<std::int64_t>>(opened.dtype(), where, [&] {
+        const auto expected = computed_once<std::vector<std::int64_t>>(opened.dtype(), where, [&] {
           std::vector<std::int64_t> gains;
           for (std::int64_t c = 0; c < m; ++c) gains.push_back(gain_of(c));
           return gains;

@@ -10,8 +10,8 @@ namespace lloyd::conformance {
 namespace {
 
 // The reference's fit. `name` must be unique within this file.
-const reference::Fit& expected_fit(const Context& context, const char* name, const Samples& samples,
-                                   const Setting& setting) {
+reference::Fit expected_fit(const Context& context, const char* name, const Samples& samples,
+                            const Setting& setting) {
   return computed_once<reference::Fit>(
       context.dtype(), fmt::format("whole fit, {}, fixed: {}", name, setting.fixed),
       [&] { return reference::fit(samples, reference_settings(setting)); });

@@ -15,11 +15,11 @@ namespace lloyd::conformance {
 /// takes longer to compute them than the backend. `what` must be unique within the suite. May be
 /// called by several threads; one computes at a time.
 template <class T, class Compute>
-const T& computed_once(DType dtype, std::string what, Compute compute) {
+T computed_once(DType dtype, const std::string& what, Compute compute) {
   static std::mutex mutex;
   static std::map<std::pair<DType, std::string>, T> known;
   const std::lock_guard lock(mutex);
-  const auto key = std::make_pair(dtype, std::move(what));
+  const auto key = std::make_pair(dtype, what);
   const auto found = known.find(key);
   return found != known.end() ? found->second : known.emplace(key, compute()).first->second;
 }
