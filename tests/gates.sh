@@ -17,8 +17,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 source tests/parts.sh
 
-# Release 0.5.0: the base for changed files if a clone has no tags. Set it with every release.
-readonly last_release=1ad695da
+# Release 0.6.0: the base for changed files if a clone has no tags. Set it with every release.
+readonly last_release=37bb9965
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(format tidy tsan aarch64)
