@@ -287,7 +287,8 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
   // overrides reduce them.
   apply_overrides(document, overrides);
   if (!overrides.empty()) {
-    if (const ConfigNode* sweep = map.find("sweep")) axes = read_axes(*sweep, keys);
+    const ConfigNode* const sweep = map.find("sweep");
+    axes = sweep != nullptr ? read_axes(*sweep, keys) : std::vector<ConfigNode>();
     experiment.backends = read_backends(map.require("backends"));
   }
   for (BackendRequest& backend : experiment.backends) {

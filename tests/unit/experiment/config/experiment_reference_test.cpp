@@ -204,6 +204,17 @@ sweep: {seeding: [random, k-means++], seeding.seed: [1, 2]}
       "'seeding.rounds=[3]' sets it for every value of that axis");
 }
 
+TEST(ExperimentOverrides, RemoveTheOnlyAxis) {
+  const std::string config =
+      "{dataset: {blobs: {samples: 100}}, backends: [sequential], sweep: {clusters: [4, 16]}}";
+  const Plan by_default = plan_of(config, {"clusters="});
+  ASSERT_EQ(by_default.settings.size(), 1u);
+  EXPECT_EQ(by_default.settings[0].setting.options.clusters, 8);
+  const Plan replaced = plan_of(config, {"clusters=", "clusters=5"});
+  ASSERT_EQ(replaced.settings.size(), 1u);
+  EXPECT_EQ(replaced.settings[0].setting.options.clusters, 5);
+}
+
 TEST(ExperimentOverrides, NoneIsWithoutEffect) {
   const std::string config = R"(
 dataset: {file: a.csv}
@@ -223,9 +234,10 @@ sweep: {dataset: [{file: a.csv}, {file: b.csv}], seeding.seed: [1, 2]}
   const std::vector<Setting> sampled = read({{}, {"dataset.samples=[100]"}});
   ASSERT_EQ(sampled.size(), 4u);
   for (const Setting& setting : sampled) EXPECT_EQ(setting.dataset.sampling.samples, 100);
-  EXPECT_EQ(refusal({{"seeding={method: random, seed: 7}"}, {}}),
-            "--set seeding:1:1: the axis 'seeding.seed' would overwrite the 'seeding.seed' that is "
-            "given here; leave it out, or set it by itself");
+  EXPECT_EQ(
+      refusal({{"seeding={method: random, seed: 7}"}, {}}),
+      "--set seeding:1:1: the axis 'seeding.seed' would overwrite the value of 'seeding.seed' in "
+      "this map; leave it out here, or replace the axis: --set seeding.seed=VALUE");
   EXPECT_EQ(read({{"seeding=random"}, {}}).size(), 4u);
   EXPECT_EQ(refusal({{"stop.max_iterations=3"}, {"stop=[{max_iterations: 4}]"}}),
             "--set stop.max_iterations:1:1: the axis 'stop' would overwrite 'stop.max_iterations'; "
