@@ -52,7 +52,7 @@ TEST(ExperimentLaunch, TheLauncherIsSplitIntoWords) {
   EXPECT_EQ(launcher_words(inside, 2),
             (std::vector<std::string>{"start", "-n", "2", "--opt=a bc"}));
   EXPECT_EQ(message_of<InputError>([] { read_ranks("ranks: 2, launcher: 'start {ranks} \"a'"); }),
-            "c.yaml:1:69: 'launcher' has a double quote that is not closed: 'start {ranks} \"a'");
+            "c.yaml:1:68: 'launcher' has a double quote that is not closed: 'start {ranks} \"a'");
 }
 
 TEST(ExperimentLaunch, TheLauncherIsSearchedForInThePath) {
