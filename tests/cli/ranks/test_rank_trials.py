@@ -213,7 +213,7 @@ class RankTrials(TestCase):
     def test_an_interrupt_ends_the_launcher(self):
         # Only the launcher can end ranks on other machines, so it gets SIGTERM before SIGKILL.
         asked = self.folder / "asked"
-        process = self.start_run(2, launcher=self.script(f"trap 'echo > "{asked}"; exit 1' TERM; sleep 1000 & wait"))
+        process = self.start_run(2, launcher=self.script(f"trap 'echo > \"{asked}\"; exit 1' TERM; sleep 1000 & wait"))
         tree, _ = self.wait_for(process, self.sleepers)
         process.send_signal(signal.SIGINT)
         record, = self.finish(process, tree)
