@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -174,9 +173,7 @@ int describe(DataOptions data, bool json) {
 // Of several ranks, the first one describes the file. They are not joined, because nothing is
 // shared.
 int info(const Context& context, const DataOptions& data, bool json) {
-  const char* const rank = find_job(context) ? launched_rank() : nullptr;
-  if (rank != nullptr && std::string_view(rank) != "0") return kDone;
-  return describe(data, json);
+  return find_job(context) && !is_first_launched() ? kDone : describe(data, json);
 }
 
 void add_blobs(CLI::App& parent, Context& context) {

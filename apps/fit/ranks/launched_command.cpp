@@ -1,7 +1,6 @@
 #include "fit/ranks/launched_command.hpp"
 
 #include <cstdlib>
-#include <exception>
 #include <string_view>
 #include <vector>
 
@@ -46,15 +45,6 @@ std::string parsed_command(const CLI::App& app) {
   return path;
 }
 
-// True for commands that join the ranks of their job.
-bool joins_ranks(const CLI::App& app) {
-  const std::string command = parsed_command(app);
-  for (const std::string_view one : {"fit", "predict", "data info"}) {
-    if (command == one) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::optional<LaunchedJob> find_job(const Context& context) {
@@ -69,8 +59,7 @@ void add_comm_timeout(CLI::App& command, std::int64_t& seconds) {
   command
       .add_option("--comm-timeout", seconds,
                   "With several ranks (mpirun, srun): seconds to wait for a rank that does not "
-                  "respond; 0: no "
-                  "limit")
+                  "respond; 0: no limit")
       ->check(whole_number(0, 1000000))
       ->capture_default_str();
 }
@@ -88,24 +77,31 @@ int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t ti
 }
 
 int fail_usage(const CLI::App& app, const Context& context, const std::string& sentence) {
-  const auto find = [&]() -> std::optional<LaunchedJob> {
-    if (!joins_ranks(app)) return std::nullopt;
+  const std::string command = parsed_command(app);
+  const bool joins_ranks = command == "fit" || command == "predict";
+  std::optional<LaunchedJob> job;
+  if (joins_ranks || command == "data info") {
     try {
-      return find_launched_job(Registry::default_folders(context.plugin_folders));
+      job = find_launched_job(Registry::default_folders(context.plugin_folders));
     } catch (const Error&) {
-      return std::nullopt;  // report the wrong command line, not this
+      // The wrong command line is reported, not this.
     }
-  };
-  const std::optional<LaunchedJob> job = find();
-  if (!job) {
-    write_message(failure_message(sentence));
-    return kBadInput;
   }
-  constexpr std::int64_t kTimeout = 60;  // seconds; the option has perhaps not been read
-  return run_on_ranks(context, *job, kTimeout, [&](RankScope& scope, Delivery&) -> ExitStatus {
-    scope.ranks().together([&] { throw InputError(sentence); });
-    return kBadInput;
-  });
+  if (job && joins_ranks) {
+    constexpr std::int64_t kTimeout = 60;  // seconds; the option has perhaps not been read
+    bool joined = false;
+    try {
+      return run_on_ranks(context, *job, kTimeout, [&](RankScope& scope, Delivery&) -> ExitStatus {
+        joined = true;
+        scope.ranks().together([&] { throw InputError(sentence); });
+        return kBadInput;
+      });
+    } catch (const Error&) {
+      if (joined) throw;
+    }
+  }
+  if (!job || is_first_launched()) write_message(failure_message(sentence));
+  return kBadInput;
 }
 
 }  // namespace lloyd::apps

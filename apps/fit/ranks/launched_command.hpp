@@ -30,8 +30,8 @@ void add_comm_timeout(CLI::App& command, std::int64_t& seconds);
 int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t timeout,
                  const std::function<ExitStatus(RankScope& scope, Delivery& delivery)>& body);
 
-/// Reports a wrong command line and returns the exit status. If the command joins ranks, rank 0
-/// alone reports it; if only some ranks were given a wrong one, all fail.
+/// Reports a wrong command line and returns the exit status. Of several ranks, rank 0 alone reports
+/// it; if the command joins them and only some were given a wrong one, all fail.
 int fail_usage(const CLI::App& app, const Context& context, const std::string& sentence);
 
 }  // namespace lloyd::apps

@@ -38,6 +38,14 @@ void wait_for_launcher() {
   }
 }
 
+// The rank of this process by the variables of its launcher; null if there are none.
+const char* launched_rank() noexcept {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* const rank = std::getenv(variable)) return rank;
+  }
+  return nullptr;
+}
+
 // The name of this rank before it has joined.
 std::string name_by_launcher() {
   const char* const rank = launched_rank();
@@ -47,11 +55,9 @@ std::string name_by_launcher() {
 
 }  // namespace
 
-const char* launched_rank() noexcept {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* const rank = std::getenv(variable)) return rank;
-  }
-  return nullptr;
+bool is_first_launched() noexcept {
+  const char* const rank = launched_rank();
+  return rank == nullptr || std::string_view(rank) == "0";
 }
 
 RankScope::RankScope(const std::optional<LaunchedJob>& job, double timeout) {

@@ -14,9 +14,9 @@
 
 namespace lloyd::apps {
 
-/// The rank of this process, as the variables of its launcher say, without joining the others; null
-/// if there are none.
-const char* launched_rank() noexcept;
+/// False if the variables of a launcher name this process as another rank than the first. Does not
+/// join the ranks.
+bool is_first_launched() noexcept;
 
 /// Joins the ranks of a job, and leaves them on destruction. Only rank 0 prints messages; if the
 /// communicator fails, the rank chosen by reports_failure() prints the error and the phase.

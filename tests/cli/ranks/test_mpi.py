@@ -175,6 +175,8 @@ class Mpi(TestCase):
             [MPIEXEC, "-n", "1", *fit_command(data), ":", "-n", "1", *fit_command(data, "--nonsense")])
         self.assertEqual((status, len(messages)), (2, 1), messages)
         self.assertRegex(messages[0], rf"^lloyd: rank 1 on {re.escape(HOST)}: .*--nonsense")
+        alone = run("fit", status=2, env={"OMPI_COMM_WORLD_SIZE": "4"})  # the other three do not join
+        self.assertIn("DATA is missing", alone.stderr)
 
     def test_ranks_that_see_other_files_are_named(self):
         data = self.make_data()
