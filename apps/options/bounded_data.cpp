@@ -256,7 +256,7 @@ std::vector<std::string> missing_names(const std::vector<std::string>& needed,
 }
 
 // The first of the names, quoted, and how many follow.
-std::string first_names(const std::vector<std::string>& names, const char* conjunction) {
+std::string abbreviated_list(const std::vector<std::string>& names, const char* conjunction) {
   constexpr std::size_t kMaxNames = 5;
   constexpr std::size_t kMaxNameBytes = 60;
   std::vector<std::string> texts;
@@ -273,7 +273,7 @@ std::string missing_names_text(const std::vector<std::string>& names) {
   return fmt::format(
       "; no feature is called {}, so add the column, or correct its name if it is there by "
       "another",
-      first_names(names, "or"));
+      abbreviated_list(names, "or"));
 }
 
 }  // namespace
@@ -287,7 +287,7 @@ std::string advise_columns(const BoundedFile& data, std::int64_t features,
   if (data.features() <= features) return {};
   if (given.empty()) {
     return fmt::format("; --columns with numbers, counted from 0, chooses those that are {}",
-                       needed.empty() ? "the model's features" : first_names(needed, "and"));
+                       needed.empty() ? "the model's features" : abbreviated_list(needed, "and"));
   }
   const std::string option = needed.empty() ? "" : columns_option(needed);
   return option.empty() ? "; --columns chooses the columns that are the model's features"

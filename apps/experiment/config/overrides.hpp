@@ -25,8 +25,8 @@ struct Overrides {
 /// below the other axes; the values of an existing axis are replaced.
 /// Throws InputError "--set KEY:line:column: ..." (or --sweep) for a text of another form, a key
 /// that cannot be set, a key of --set that an axis or a later --set of a key above it would
-/// overwrite (of several values for one key, the last counts), and a VALUE of
-/// --sweep that is not a list.
+/// overwrite (of several values for one key, the last counts), and a VALUE of --sweep that is not a
+/// list.
 void apply_overrides(ConfigNode& document, const Overrides& overrides);
 
 }  // namespace lloyd::experiment

@@ -92,7 +92,7 @@ std::int64_t min_label_bytes(const std::filesystem::path& file, std::int64_t lab
 
 // Calls `body` with the lines of a text file of labels, many at a time.
 template <class Body>
-void for_each_text(std::span<const std::int32_t> labels, const Body& body) {
+void for_each_text_chunk(std::span<const std::int32_t> labels, const Body& body) {
   constexpr std::size_t kLabels = 1 << 16;
   for (; !labels.empty(); labels = labels.subspan(std::min(kLabels, labels.size()))) {
     body(fmt::format("{}\n", fmt::join(labels.first(std::min(kLabels, labels.size())), "\n")));
@@ -148,7 +148,7 @@ void write_rank_labels(const std::filesystem::path& file, std::span<const std::i
   std::int64_t bytes = std::ssize(std::as_bytes(labels));
   if (as_text) {
     bytes = 0;
-    for_each_text(labels, [&](std::string_view text) { bytes += std::ssize(text); });
+    for_each_text_chunk(labels, [&](std::string_view text) { bytes += std::ssize(text); });
   }
   std::int64_t offset = as_text ? 0 : std::ssize(npy_labels_header(total));
   const std::vector<std::int64_t> sizes = ranks.gather(bytes);
@@ -156,7 +156,7 @@ void write_rank_labels(const std::filesystem::path& file, std::span<const std::i
   ranks.together([&] {
     OffsetWriter part(names.temporary.data(), names.target.data());
     if (as_text) {
-      for_each_text(labels, [&](std::string_view text) {
+      for_each_text_chunk(labels, [&](std::string_view text) {
         part.write(std::as_bytes(std::span(text)), offset);
         offset += std::ssize(text);
         ranks.progress();

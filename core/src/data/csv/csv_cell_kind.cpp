@@ -212,10 +212,10 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   if (is_list(ascii, '\t', decimal_comma)) {
     return {"; if tabs separate the cells, set the delimiter option", true};
   }
-  constexpr std::string_view kBlanks =
+  constexpr std::string_view kBlanksAdvice =
       "; write thousands without separators, or set the delimiter option if blanks separate the "
       "cells";
-  if (decimal_comma && is_list(ascii, ' ', true)) return {kBlanks, true};
+  if (decimal_comma && is_list(ascii, ' ', true)) return {kBlanksAdvice, true};
   if (decimal_comma && is_list(ascii, ',') && std::count(ascii.begin(), ascii.end(), '.') > 1) {
     return {"; if ',' separates the cells, leave the decimal_comma option out", true};
   }
@@ -234,7 +234,7 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   if (has_digit_before(ascii, ":/-")) {
     return {"; convert dates, times and ranges to numbers"};
   }
-  if (is_list(ascii, ' ')) return {kBlanks, true};
+  if (is_list(ascii, ' ')) return {kBlanksAdvice, true};
   if (is_list(without_repeated_blanks(ascii), ' ')) {
     return {"; if blanks separate the cells, write one comma in place of each group of blanks"};
   }

@@ -11,20 +11,20 @@ namespace lloyd::detail {
 
 // Steps that have a public member of such a name, whatever it returns and whether it is const.
 template <class S>
-concept CallsSumKernels = requires(S& step) {
+concept DeclaresSumKernels = requires(S& step) {
   step.sum_kernels();
 };
 template <class S>
-concept CallsExactFallbacks = requires(S& step) {
+concept DeclaresExactFallbacks = requires(S& step) {
   step.take_exact_fallbacks();
 };
 template <class S>
-concept CallsDistances = requires(S& step) {
+concept DeclaresDistances = requires(S& step) {
   step.take_distances();
 };
 template <class S>
-concept CallsLabelChanges = requires(S& step, RowRange block, std::int32_t* labels,
-                                     LabelChangeSums<typename S::value_type>& changes) {
+concept DeclaresLabelChanges = requires(S& step, RowRange block, std::int32_t* labels,
+                                        LabelChangeSums<typename S::value_type>& changes) {
   step.assign(block, labels, changes);
 };
 
@@ -42,13 +42,13 @@ concept LabelsRows = requires(const S& step, const typename S::value_type* x) {
 // For LloydLoop: optional members must have the declarations of the concepts in step.hpp.
 template <class S>
 constexpr bool check_step() {
-  static_assert(HasSumKernels<S> || !CallsSumKernels<S>,
+  static_assert(HasSumKernels<S> || !DeclaresSumKernels<S>,
                 "the step's sum_kernels() must be const and return SumKernels<value_type>");
-  static_assert(CountsExactFallbacks<S> || !CallsExactFallbacks<S>,
+  static_assert(CountsExactFallbacks<S> || !DeclaresExactFallbacks<S>,
                 "the step's take_exact_fallbacks() must return std::int64_t");
-  static_assert(KeepsBounds<S> || !CallsDistances<S>,
+  static_assert(KeepsBounds<S> || !DeclaresDistances<S>,
                 "the step's take_distances() must return std::int64_t");
-  static_assert(ReportsLabelChanges<S> || !CallsLabelChanges<S>,
+  static_assert(ReportsLabelChanges<S> || !DeclaresLabelChanges<S>,
                 "the step's assign(block, labels, changes) must return the number of changed "
                 "labels, std::int64_t");
   static_assert(LabelsRows<S> || !UsesRowAssign<S>,
