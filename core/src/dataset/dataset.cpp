@@ -163,7 +163,9 @@ void Dataset::open_source(std::shared_ptr<const RowSource> source) {
 
 void Dataset::read_source(StatisticsPass& pass, std::int64_t block_rows,
                           const std::function<bool(std::int64_t rows)>& stop) {
+  const Ranks ranks(communicator_);
   RowBlocks(*source_, block_rows).for_each([&](RowRange rows, const void* data) {
+    ranks.progress();
     if (stop && stop(rows.begin)) throw Cancelled();
     pass.add(data, matrix_.columns, rows.size());
   });

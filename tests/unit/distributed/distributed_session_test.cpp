@@ -343,12 +343,13 @@ TEST(DistributedSession, LabelsTheRowsOfItsRank) {
   }
 }
 
-// Counts the operations of a rank.
+// Counts the operations of a rank and its calls of progress().
 class CountingCommunicator final : public Communicator {
  public:
   explicit CountingCommunicator(std::shared_ptr<Communicator> inner) : inner_(std::move(inner)) {}
 
   std::int64_t operations() const { return operations_; }
+  std::int64_t progresses() const { return progresses_; }
   std::int32_t rank() const noexcept override { return inner_->rank(); }
   std::int32_t size() const noexcept override { return inner_->size(); }
   Status all_reduce(const ReduceRequest& request) noexcept override {
@@ -368,7 +369,10 @@ class CountingCommunicator final : public Communicator {
     return inner_->barrier();
   }
   void set_timeout(double seconds) noexcept override { inner_->set_timeout(seconds); }
-  void progress() noexcept override { inner_->progress(); }
+  void progress() noexcept override {
+    ++progresses_;
+    inner_->progress();
+  }
   void abort(const char* message) noexcept override { inner_->abort(message); }
   bool reports_failure() noexcept override { return inner_->reports_failure(); }
   void* query(const char* name) noexcept override { return inner_->query(name); }
@@ -377,7 +381,18 @@ class CountingCommunicator final : public Communicator {
  private:
   std::shared_ptr<Communicator> inner_;
   std::int64_t operations_ = 0;
+  std::int64_t progresses_ = 0;
 };
+
+TEST(DistributedSession, RanksSignalProgressWhileTheyReadBlocks) {
+  const RankProblem problem = random_rank_problem(2);
+  const std::int64_t rows = problem.matrix.rows;
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    const auto counting = std::make_shared<CountingCommunicator>(communicator);
+    const Dataset part = streamed_part_of(problem.matrix, {0, rows / 2, rows}, counting, 1);
+    EXPECT_GE(counting->progresses(), part.samples());
+  });
+}
 
 TEST(DistributedSession, SendsOneMessagePerIteration) {
   RankProblem problem = random_rank_problem(2);
