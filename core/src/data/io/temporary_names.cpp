@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -30,14 +31,17 @@ std::uint64_t random_number() {
          count++;
 }
 
-// Identifies the processes among which process numbers are unique; 0 if it is unknown.
+// Identifies the processes among which process numbers are unique; 0 if it is unknown. The host
+// name is part of it because copies of a virtual machine's memory have the same boot.
 std::uint64_t process_space() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   std::error_code error;
   const std::string name_space = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
   if (boot.empty() || name_space.empty()) return 0;
-  return std::hash<std::string>()(boot + name_space);
+  return std::hash<std::string>()(boot + name_space + host.data());
 }
 
 // When this process began, in ticks since the machine was started; 0 if it is unknown.
