@@ -82,6 +82,28 @@ MemoryPlan plan_rows(const RowSource& source, RowRange rows, const ChosenBackend
                      distributed_bytes(shape));
 }
 
+// How a rank reads its rows. Both are 0 if it holds them in memory.
+struct BlockReading {
+  std::int64_t block_rows = 0;
+  std::int64_t limit = 0;  // of the rank's memory, in bytes
+};
+
+// Rank 0 says how many ranks read their rows in blocks, if any. Collective.
+void note_block_reading(const std::string& file, BlockReading mine, const RankScope& scope) {
+  std::vector<BlockReading> readings = scope.ranks().gather(mine);
+  const auto ranks = std::ssize(readings);
+  std::erase_if(readings, [](const BlockReading& reading) { return reading.block_rows == 0; });
+  if (readings.empty() || !scope.is_first()) return;
+  const auto [smallest, largest] = std::minmax_element(
+      readings.begin(), readings.end(),
+      [](const BlockReading& a, const BlockReading& b) { return a.block_rows < b.block_rows; });
+  note("{} is read in blocks of {}{} samples by {} ranks, to stay within {} of memory each\n", file,
+       smallest->block_rows == largest->block_rows ? "" : "at least ", smallest->block_rows,
+       std::ssize(readings) == ranks ? fmt::format("all {}", ranks)
+                                     : fmt::format("{} of {}", readings.size(), ranks),
+       experiment::format_bytes(smallest->limit));
+}
+
 }  // namespace
 
 void refuse_on_ranks(bool given, std::string_view what, std::string_view instead) {
@@ -106,38 +128,38 @@ RankData hold_rank_rows(std::shared_ptr<const RowSource> source, const ChosenBac
   require_same_file(*source, ranks);
   const RowRange rows = rows_of_rank(source->samples(), ranks.rank(), ranks.size());
   const std::int64_t sharing = ranks_on_this_host(ranks);
-  std::int64_t block_rows = 0;
+  BlockReading reading;
   Matrix matrix;
   std::vector<FeatureRounding> rounding;
   ranks.together([&] {
     const std::int64_t limit = process_memory(memory.limit) / (memory.limit ? 1 : sharing);
-    if (rows.size() > 0)
-      block_rows = plan_rows(*source, rows, chosen, options, limit, output_bytes).block_rows;
-    if (block_rows == 0) {
+    if (rows.size() > 0) {
+      reading.block_rows =
+          plan_rows(*source, rows, chosen, options, limit, output_bytes).block_rows;
+    }
+    if (reading.block_rows == 0) {
       matrix = read_rows(*source, rows, ranks);
       rounding = source->rounding();
       return;
     }
     return_freed_memory();
-    if (!scope.is_first()) return;
-    note("{} is read in blocks of {} samples by rank 0, to stay within {} of memory\n",
-         source->name(), block_rows, experiment::format_bytes(limit));
+    reading.limit = limit;
   });
+  note_block_reading(source->name(), reading, scope);
   // Dataset::part() is collective: each rank calls the overload for the way in which it holds its
   // rows.
-  if (block_rows == 0) {
+  if (reading.block_rows == 0) {
     RankData data{Dataset::part(source->name(), std::move(matrix), scope.communicator())};
     data.dataset.rounding = std::move(rounding);
     return data;
   }
   RowsProgress progress("read for statistics");
   const auto stop = [&](std::int64_t read) {
-    ranks.progress();
     return !progress.update(read, static_cast<double>(read) / static_cast<double>(rows.size()));
   };
-  return {
-      Dataset::part(select_rows(std::move(source), rows), block_rows, scope.communicator(), stop),
-      block_rows};
+  return {Dataset::part(select_rows(std::move(source), rows), reading.block_rows,
+                        scope.communicator(), stop),
+          reading.block_rows};
 }
 
 }  // namespace lloyd::apps

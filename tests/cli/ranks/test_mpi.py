@@ -97,13 +97,13 @@ class Mpi(TestCase):
         run("fit", data, *fixed, *self.outputs("alone"))
         done = self.run_with_limit("68MiB", "fit", data, *fixed, *self.outputs("ranks"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("wide.npy is read in blocks of ", done.stderr)
+        self.assertRegex(done.stderr, "wide.npy is read in blocks of .* samples by all 2 ranks, to stay within 68.0 MiB of memory each")
         for kind in ("labels.npy", "centroids.npy", "json"):
             self.assertEqual((self.folder / f"ranks.{kind}").read_bytes(), (self.folder / f"alone.{kind}").read_bytes(), kind)
         done = self.run_with_limit("68MiB", "predict", self.folder / "alone.json", data, "--backend", "sequential",
                                    "--labels", self.folder / "predicted.npy")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("wide.npy is read in blocks of ", done.stderr)
+        self.assertRegex(done.stderr, "wide.npy is read in blocks of .* samples by all 2 ranks, to stay within 68.0 MiB of memory each")
         self.assertEqual((self.folder / "predicted.npy").read_bytes(), (self.folder / "alone.labels.npy").read_bytes())
         done = self.run_with_limit("40MiB", "fit", data, *fixed)
         self.assertEqual(done.returncode, 2, done.stderr)
