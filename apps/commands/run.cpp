@@ -137,45 +137,68 @@ std::unique_ptr<RecordWriter> open_records(const fs::path& file) {
 }
 
 // The last run of the plan's experiment in the records; none if there are no records.
-std::optional<LastRun> last_run(const Plan& plan, const fs::path& file, const Machine& machine) {
+std::optional<LastRun> last_run(const Plan& plan, const fs::path& file, const Machine& machine,
+                                ExtendedRepeats extended) {
   std::error_code error;
   if (fs::file_size(file, error) == 0 || error) return std::nullopt;
-  return find_last_run(read_records(file).runs, plan, machine);
+  return find_last_run(read_records(file).runs, plan, machine, extended);
 }
 
-Run resumed_run(const Plan& plan, const fs::path& file, const Machine& machine, bool retry_failed) {
-  std::optional<LastRun> last = last_run(plan, file, machine);
+void set_repeats(Plan& plan, std::int64_t repeats) {
+  plan.repeats = repeats;
+  plan.hash = hash_with_repeats(plan, repeats);
+}
+
+// Sets the plan's repeats to those of the run, if it was extended to more than the file has.
+Run resumed_run(Plan& plan, const fs::path& file, const Machine& machine,
+                const RunCommand& command) {
+  const ExtendedRepeats extended =
+      command.repeats > 0 ? ExtendedRepeats::refuse : ExtendedRepeats::keep;
+  std::optional<LastRun> last = last_run(plan, file, machine, extended);
   const std::string folder = plan.output.string();
   if (!last) {
     note("lloyd: {} has no run of '{}' to resume; starting a new one\n", folder, plan.experiment);
     return {};
   }
   if (!last->difference.empty()) {
-    throw InputError(
-        fmt::format("the run {} in {} cannot be resumed, as {}; without --resume a new run begins",
-                    last->id, folder, last->difference));
+    const std::string longer = last->repeats > plan.repeats
+                                   ? fmt::format("--repeats {} resumes it, and ", last->repeats)
+                                   : std::string();
+    throw InputError(fmt::format(
+        "the run {} in {} cannot be resumed, as {}; {}without --resume a new run begins", last->id,
+        folder, last->difference, longer));
   }
-  Run run{last->id, earlier_trials(std::move(last->records), retry_failed)};
+  std::string extension;
+  if (last->repeats > plan.repeats) {
+    extension = fmt::format(", extended to {}", format_count(last->repeats, "repeat"));
+    set_repeats(plan, last->repeats);
+  }
+  Run run{last->id, earlier_trials(std::move(last->records), command.retry_failed)};
   const std::int64_t left = trials_left(plan, run.earlier);
   if (left == 0) {
-    note("lloyd: the run {} in {} is complete: nothing is left to do\n", run.id, folder);
+    note("lloyd: the run {} in {}{} is complete: nothing is left to do\n", run.id, folder,
+         extension.empty() ? "" : extension + ",");
   } else {
-    note("lloyd: resuming the run {} in {}: {} of {} left\n", run.id, folder, left,
+    note("lloyd: resuming the run {} in {}{}: {} of {} left\n", run.id, folder, extension, left,
          format_count(plan.trials(), "trial"));
   }
   return run;
 }
 
 // Notes that the new run leaves an earlier one unfinished that could be resumed.
-void note_unfinished(const Plan& plan, const fs::path& file, const Machine& machine) {
+void note_unfinished(Plan& plan, const fs::path& file, const Machine& machine) {
+  const std::int64_t repeats = plan.repeats;
   try {
-    std::optional<LastRun> last = last_run(plan, file, machine);
+    std::optional<LastRun> last = last_run(plan, file, machine, ExtendedRepeats::keep);
     if (!last || !last->difference.empty()) return;
+    plan.repeats = last->repeats;  // for this count alone
     const std::int64_t left = trials_left(plan, earlier_trials(std::move(last->records), false));
+    const std::int64_t trials = plan.trials();
+    plan.repeats = repeats;
     if (left == 0) return;
     note(
         "lloyd: starting a new run; the run {} in {} has {} of {} left, which --resume would run\n",
-        last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
+        last->id, plan.output.string(), left, format_count(trials, "trial"));
   } catch (const InputError& error) {
     // Unreadable records of earlier runs do not prevent a new run.
     note(
@@ -309,7 +332,7 @@ int run(const RunCommand& command, const Context& context) {
   try_outputs({files.summary});
   Run run;
   if (command.resume) {
-    run = resumed_run(plan, files.records, machine, command.retry_failed);
+    run = resumed_run(plan, files.records, machine, command);
   } else {
     note_unfinished(plan, files.records, machine);
   }

@@ -97,11 +97,7 @@ std::string trial_difference(const Record& before, const Plan& plan, const Machi
   const ordered_json now = as_read(to_json(describe_trial(plan, fit, 0, before.run, machine)));
   old["machine"].erase("memory_bytes");
 
-  // More repeats extend the run.
   std::string found;
-  if (before.plan.repeats > plan.repeats) {
-    found = leaf_difference("repeats", old["plan"]["repeats"], now["plan"]["repeats"]);
-  }
   const auto look = [&found](std::string&& next) {
     if (found.empty()) found = std::move(next);
   };
@@ -154,6 +150,17 @@ std::string run_difference(const RecordedRun& run, const Plan& plan, const Machi
   return unnamed;
 }
 
+// The repeats with which the plan resumes a run. All records of a run that was begun with more than
+// the plan's have more.
+std::int64_t resumed_repeats(const RecordedRun& run, const Plan& plan, ExtendedRepeats extended) {
+  if (extended == ExtendedRepeats::refuse || run.repeats <= plan.repeats) return plan.repeats;
+  std::int64_t begun_with = run.repeats;
+  for (const std::vector<Record>& fit : run.fits) {
+    for (const Record& record : fit) begun_with = std::min(begun_with, record.plan.repeats);
+  }
+  return begun_with <= plan.repeats ? run.repeats : plan.repeats;
+}
+
 }  // namespace
 
 std::string find_difference(const Record& before, const Plan& plan, const Machine& machine) {
@@ -162,17 +169,24 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
 }
 
 std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& plan,
-                                     const Machine& machine) {
+                                     const Machine& machine, ExtendedRepeats extended) {
   std::optional<LastRun> last;
   const std::string experiment = as_read(plan.experiment).get<std::string>();
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     if (run->fits.front().front().experiment != experiment) continue;
     std::string difference = run_difference(*run, plan, machine);
     if (!difference.empty()) {
-      if (!last) last = LastRun{run->id, std::move(difference), {}};
+      if (!last) last = LastRun{run->id, std::move(difference), plan.repeats, {}};
       continue;
     }
-    LastRun same{run->id, {}, std::vector<std::vector<Record>>(plan.fits.size())};
+    const std::int64_t repeats = resumed_repeats(*run, plan, extended);
+    if (run->repeats > repeats) {
+      return LastRun{run->id,
+                     fmt::format("'repeats' was {} and is {}", run->repeats, repeats),
+                     run->repeats,
+                     {}};
+    }
+    LastRun same{run->id, {}, repeats, std::vector<std::vector<Record>>(plan.fits.size())};
     for (std::vector<Record>& records : run->fits) {
       const auto& place = records.front().plan;
       same.records[static_cast<std::size_t>(place.setting * place.variants + place.variant)] =

@@ -19,21 +19,29 @@ struct LastRun {
   std::string id;
   /// The difference from the plan, in words, which prevents resuming; empty if there is none.
   std::string difference;
+  /// The repeats that resume it: the plan's, or more if it was begun with or extended to more.
+  std::int64_t repeats = 1;
   /// Records by planned fit, in the order of Plan::fits; empty if there is a difference.
   std::vector<std::vector<Record>> records;
 };
 
+/// Whether a run that was begun with at most the plan's repeats, and then extended to more, keeps
+/// the larger number or is a different run.
+enum class ExtendedRepeats { keep, refuse };
+
 /// Returns the last run of the plan's experiment with the same machine and the same plan, except
-/// that it may have fewer repeats. If there is none, returns the last run with its difference; none
-/// if no record belongs to this experiment.
+/// for its repeats: fewer than the plan's are no difference, more are one, see ExtendedRepeats. If
+/// there is none, returns the last run with its difference; none if no record belongs to this
+/// experiment.
 std::optional<LastRun> find_last_run(std::vector<RecordedRun> runs, const Plan& plan,
-                                     const Machine& machine);
+                                     const Machine& machine,
+                                     ExtendedRepeats extended = ExtendedRepeats::keep);
 
 /// Returns the difference between a record and the plan's description of the same trial: settings,
 /// backend, published values, the kind of process and its processors, and the properties of the
-/// machine except its memory size, which varies with the kernel. Empty if there is none. A plan
-/// with more repeats than the record's is no difference. Values that either side lacks, as in
-/// records of earlier versions, are not compared. The time and memory limits of a trial may differ.
+/// machine except its memory size, which varies with the kernel. Empty if there is none. Repeats
+/// are not compared, nor are values that either side lacks, as in records of earlier versions. The
+/// time and memory limits of a trial may differ.
 std::string find_difference(const Record& before, const Plan& plan, const Machine& machine);
 
 /// Returns the records of a run, and which of its trials need not run again: those with an outcome.

@@ -1,5 +1,6 @@
 """`lloyd run --resume` completes a run that was killed or interrupted."""
 
+import csv
 import json
 import math
 import os
@@ -15,7 +16,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import BAD_PLUGINS, IRIS, LLOYD, run
-from resume_case import TRIALS, ResumeCase
+from resume_case import TRIALS, ResumeCase, trial
 
 CPU = min(os.sched_getaffinity(0))
 
@@ -266,6 +267,42 @@ class Resume(ResumeCase):
         self.assertEqual(len(self.lines()), 8)
         table = again.stdout[:again.stdout.index("\nrecords: ")]
         self.assertEqual(run("report", self.output).stdout, table)
+
+    def test_an_extended_run_is_resumed_before_an_older_complete_one(self):
+        run("run", self.config(SMALL))
+        run("run", self.config(SMALL))
+        newest = json.loads(self.lines()[-1])["run"]
+        run("run", self.config(SMALL), "--repeats", 5, "--resume")
+        whole = self.outcomes_of(newest)
+        self.assertEqual(len(whole), 15)
+        data = self.records.read_bytes()
+        complete = self.resume().stderr
+        self.assertIn(f"the run {newest} in {self.output}, extended to 5 repeats, is complete", complete)
+        self.assertEqual(self.records.read_bytes(), data)
+        self.keep_lines(len(self.lines()) - 2)
+        copy = shutil.copytree(self.output, self.folder / "copy")
+        self.assertIn(f"the run {newest} in {copy} has 2 of 15 trials left",
+                      run("run", self.config(SMALL), "--output", copy).stderr)
+        self.assertIn(f"resuming the run {newest} in {self.output}, extended to 5 repeats: 2 of 15 trials left",
+                      self.resume().stderr)
+        self.assert_same_outcomes(whole, self.outcomes_of(newest))
+        with open(self.output / "summary.csv", newline="") as summary:
+            self.assertEqual([row["trials"] for row in csv.DictReader(summary)], ["5"] * 3)
+
+    def test_fewer_repeats_than_an_extended_run_has_are_refused_with_its_number(self):
+        run("run", self.config(SMALL))
+        run("run", self.config(SMALL), "--repeats", 5, "--resume")
+        data = self.records.read_bytes()
+        for said in (self.resume("--repeats", 4, status=2).stderr,
+                     self.resume(status=2, **{"repeats: 3": "repeats: 2"}).stderr):
+            self.assertRegex(said, r"cannot be resumed, as 'repeats' was 5 and is [24]; --repeats 5 resumes it, "
+                                   "and without --resume a new run begins\n$")
+        self.assertEqual(self.records.read_bytes(), data)
+
+    def outcomes_of(self, name):
+        """The outcomes of one of the runs in the file."""
+        records = [json.loads(line) for line in self.lines()]
+        return {trial(record): record for record in records if record["run"] == name}
 
     def test_retry_needs_resume(self):
         self.assertIn("--resume", run("run", self.config(SMALL), "--retry-failed", status=2).stderr)

@@ -179,6 +179,25 @@ TEST_F(ExperimentResume, TheLastRunWithTheSamePlanIsTaken) {
   changed.replace(changed.find("repeats: 3"), 10, "repeats: 2");
   EXPECT_EQ(find_last_run(read_records(file()).runs, make(changed), {})->difference,
             "'repeats' was 3 and is 2");
+  // A run that was begun with two repeats and extended to three, with an older one of two.
+  std::vector<RecordedRun> runs = read_records(file()).runs;
+  runs.insert(runs.begin(), runs.front());
+  runs.front().id = "older";
+  runs.front().repeats = 2;
+  for (RecordedRun& run : runs) {
+    for (std::vector<Record>& fit : run.fits) {
+      fit.front().plan.repeats = 2;
+      fit.front().plan.hash = hash_with_repeats(plan_, 2);
+    }
+  }
+  const std::optional<LastRun> extended = find_last_run(runs, make(changed), {});
+  EXPECT_EQ(extended->id, "run");
+  EXPECT_EQ(extended->difference, "");
+  EXPECT_EQ(extended->repeats, 3);
+  const std::optional<LastRun> refused =
+      find_last_run(runs, make(changed), {}, ExtendedRepeats::refuse);
+  EXPECT_EQ(refused->id, "run");
+  EXPECT_EQ(refused->difference, "'repeats' was 3 and is 2");
   Machine machine;
   machine.cpu = "another processor";
   machine.memory_bytes = 1;
