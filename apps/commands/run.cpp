@@ -24,6 +24,7 @@
 #include "experiment/summary/summary.hpp"
 #include "experiment/worker/worker_runner.hpp"
 #include "external/backend.hpp"
+#include "fit/ranks/launched_command.hpp"
 #include "output/delivery.hpp"
 #include "output/messages.hpp"
 #include "output/output.hpp"
@@ -294,6 +295,11 @@ void load_into_this_process(std::vector<Variant>& variants, std::chrono::seconds
 }
 
 int run(const RunCommand& command, const Context& context) {
+  if (!is_only_process(context, "lloyd run",
+                       "it starts the processes of each trial itself, as many as 'ranks' says in "
+                       "the experiment, with the program that 'launcher' names")) {
+    return kDone;
+  }
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   Experiment experiment = load_experiment(command.config, command.overrides, command.output);
   if (command.repeats > 0) experiment.repeats = command.repeats;

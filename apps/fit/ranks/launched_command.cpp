@@ -1,6 +1,7 @@
 #include "fit/ranks/launched_command.hpp"
 
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,19 +21,32 @@
 namespace lloyd::apps {
 namespace {
 
-// Throws InputError if mpirun started this process as one of several. For processes without a
-// LaunchedJob: their plugin for MPI is missing, or among `refused`.
-void refuse_unjoined_processes(const std::vector<RefusedPlugin>& refused) {
+// The processes that a launcher started, as one of its environment variables says.
+struct LaunchedProcesses {
+  std::string variable;
+  std::string number;
+};
+
+// For processes without a LaunchedJob: their plugin for MPI is missing or refused.
+std::optional<LaunchedProcesses> unjoined_processes() {
   for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* const value = std::getenv(variable);
     if (value == nullptr || *value == '\0' || std::string_view(value) == "1") continue;
-    throw InputError(fmt::format(
-        "a launcher started {} processes ({}), but this lloyd has no MPI plugin "
-        "(lloyd-communicator-mpi.so), so each would do the whole work; build lloyd where MPI is "
-        "installed, or unset the variable{}{}",
-        printable(value), variable, refused.empty() ? "" : "; ",
-        refused.empty() ? "" : refused.front().reason));
+    return LaunchedProcesses{variable, printable(value)};
   }
+  return std::nullopt;
+}
+
+// Throws InputError if mpirun started this process as one of several that cannot be joined.
+void refuse_unjoined_processes(const std::vector<RefusedPlugin>& refused) {
+  const std::optional<LaunchedProcesses> launched = unjoined_processes();
+  if (!launched) return;
+  throw InputError(fmt::format(
+      "a launcher started {} processes ({}), but this lloyd has no MPI plugin "
+      "(lloyd-communicator-mpi.so), so each would do the whole work; build lloyd where MPI is "
+      "installed, or unset the variable{}{}",
+      launched->number, launched->variable, refused.empty() ? "" : "; ",
+      refused.empty() ? "" : refused.front().reason));
 }
 
 // The innermost subcommand that was parsed, with its path: "data info".
@@ -53,6 +67,19 @@ std::optional<LaunchedJob> find_job(const Context& context) {
       find_launched_job(Registry::default_folders(context.plugin_folders), &refused);
   if (!job) refuse_unjoined_processes(refused);
   return job;
+}
+
+bool is_only_process(const Context& context, std::string_view command, std::string_view advice) {
+  std::optional<LaunchedProcesses> launched = unjoined_processes();
+  if (const auto job = find_launched_job(Registry::default_folders(context.plugin_folders))) {
+    launched = LaunchedProcesses{job->variable, std::to_string(job->processes)};
+  }
+  if (!launched) return true;
+  if (!is_first_launched()) return false;
+  throw InputError(fmt::format(
+      "a launcher started {} processes ({}), but '{}' must be started as one process, without a "
+      "launcher: {}",
+      launched->number, launched->variable, command, advice));
 }
 
 void add_comm_timeout(CLI::App& command, std::int64_t& seconds) {
@@ -80,7 +107,7 @@ int fail_usage(const CLI::App& app, const Context& context, const std::string& s
   const std::string command = parsed_command(app);
   const bool joins_ranks = command == "fit" || command == "predict";
   std::optional<LaunchedJob> job;
-  if (joins_ranks || command == "data info") {
+  if (joins_ranks || command == "data info" || command == "run") {
     try {
       job = find_launched_job(Registry::default_folders(context.plugin_folders));
     } catch (const Error&) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -21,6 +22,12 @@ struct Context;
 /// The job that this process is part of; none if it was started alone. Throws InputError if mpirun
 /// started it as one of several, but its plugin for MPI is missing or refused.
 std::optional<LaunchedJob> find_job(const Context& context);
+
+/// For a command that several processes must not run at once: true if this process was started
+/// alone. Of several, the first one throws InputError, which names the command and the advice, and
+/// the others return false; they must end with kDone, so that the launcher does not end the first
+/// one before it has reported the error.
+bool is_only_process(const Context& context, std::string_view command, std::string_view advice);
 
 /// Adds --comm-timeout, in seconds.
 void add_comm_timeout(CLI::App& command, std::int64_t& seconds);

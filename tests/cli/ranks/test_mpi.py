@@ -15,7 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, rank_of, run_launched, used_time
-from program import LLOYD, TestCase, is_gone, process_tree, run
+from program import LLOYD, SMALL_EXPERIMENT, TestCase, is_gone, process_tree, run
 
 HOST = socket.gethostname()
 
@@ -178,6 +178,18 @@ class Mpi(TestCase):
         alone = run("fit", status=2, env={"OMPI_COMM_WORLD_SIZE": "4"})  # the other three do not join
         self.assertIn("DATA is missing", alone.stderr)
 
+    def test_an_experiment_is_refused_once(self):
+        config = self.write("small.yaml", SMALL_EXPERIMENT)
+        for arguments in ((), ("--resume",), ("--dry-run",)):
+            with self.subTest(arguments):
+                status, output, messages = run_launched(mpirun_command(
+                    3, [LLOYD, "run", config, "--output", self.folder / "out", *arguments]))
+                self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
+                self.assertRegex(messages[0], r"^lloyd: a launcher started 3 processes \(\w+\), but 'lloyd run' must "
+                                              r"be started as one process.* 'ranks' .* 'launcher'")
+                self.assertFalse((self.folder / "out").exists())
+        run("run", config, "--output", self.folder / "out")
+
     def test_ranks_that_see_other_files_are_named(self):
         data = self.make_data()
         other = self.make_data("other.npy", 999)
@@ -338,6 +350,19 @@ class WithoutThePlugin(TestCase):
                                       stdin=subprocess.DEVNULL, env={**os.environ, variable: processes})
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertEqual(f"a launcher started {processes} processes ({variable})" in done.stderr, status == 2)
+
+    def test_an_experiment_is_refused_without_the_plugin_too(self):
+        config = self.write("small.yaml", SMALL_EXPERIMENT)
+        program = self.folder / "lloyd"
+        shutil.copy(LLOYD, program)
+        for rank, status in (("0", 2), ("1", 0)):
+            done = subprocess.run([program, "run", config, "--output", self.folder / "out"], capture_output=True,
+                                  text=True, timeout=300, stdin=subprocess.DEVNULL,
+                                  env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": rank})
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertEqual("a launcher started 2 processes (OMPI_COMM_WORLD_SIZE), but 'lloyd run'" in done.stderr,
+                             rank == "0")
+            self.assertFalse((self.folder / "out").exists())
 
 
 if __name__ == "__main__":
