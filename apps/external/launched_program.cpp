@@ -54,8 +54,7 @@ LaunchedProgram::Event LaunchedProgram::wait(std::optional<Clock::time_point> de
 
 std::string LaunchedProgram::last_words() const {
   constexpr std::size_t kMaxWords = 300;
-  const std::string text = words_.text();
-  return text.substr(text.size() - std::min(text.size(), kMaxWords));
+  return words_.text(kMaxWords);
 }
 
 void LaunchedProgram::terminate() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <utility>
 
@@ -13,7 +14,50 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
+#include "text/utf8.hpp"
+
 namespace lloyd::apps {
+namespace {
+
+constexpr std::size_t kMaxErrorBytes = 200;
+
+bool reads_like_error(std::string_view line) {
+  std::string lower(line);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string_view word :
+       {"error", "fatal", "exception", "fail", "cannot", "can't", "could not", "unable", "not found",
+        "no such", "not enough", "out of memory", "denied", "refused", "abort", "terminate called",
+        "invalid", "unknown", "unrecognized", "killed"}) {
+    if (lower.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// True if the sentence of a line continues on the next one, as in text that is wrapped.
+bool is_wrapped(std::string_view line) {
+  constexpr std::size_t kMinWidth = 60;
+  return line.size() >= kMinWidth && std::string_view(".:;!").find(line.back()) == line.npos;
+}
+
+// Drops the rest of a UTF-8 character that was cut.
+std::string_view from_character(std::string_view text) {
+  std::size_t begin = 0;
+  while (begin < std::min<std::size_t>(3, text.size()) && continues_code_point(text[begin])) {
+    ++begin;
+  }
+  return text.substr(begin);
+}
+
+// Of a tail that begins anywhere: its complete lines, or "..." and the tail if they are less than
+// half of it.
+std::string from_line(std::string_view tail) {
+  const std::size_t line = tail.find('\n') + 1;  // 0: none
+  if (line > 0 && line <= tail.size() / 2) return std::string(tail.substr(line));
+  return "..." + std::string(from_character(tail));
+}
+
+}  // namespace
 
 std::string on_one_line(std::string_view text) {
   std::string line;
@@ -52,10 +96,61 @@ void LastWords::drain() {
       return;
     }
     const auto size = static_cast<std::size_t>(count);
+    look_for_error({bytes.data(), size});
+    total_ += size;
     const std::size_t kept = std::min(size, max_bytes_);
     words_.append(bytes.data() + (size - kept), kept);
     if (words_.size() > max_bytes_) words_.erase(0, words_.size() - max_bytes_);
   }
+}
+
+// To be called before total_ includes the bytes.
+void LastWords::look_for_error(std::string_view bytes) {
+  std::uint64_t offset = total_;
+  while (!bytes.empty() && !error_complete_) {
+    const std::size_t newline = bytes.find('\n');
+    const std::size_t size = newline == bytes.npos ? bytes.size() : newline + 1;
+    if (line_.bytes.empty()) line_.begin = offset;
+    line_.bytes += bytes.substr(0, std::min(size, kMaxErrorBytes - line_.bytes.size()));
+    offset += size;
+    bytes.remove_prefix(size);
+    if (newline != bytes.npos) end_line();
+  }
+}
+
+void LastWords::end_line() {
+  const std::string_view line =
+      std::string_view(line_.bytes).substr(0, line_.bytes.find_last_not_of(" \r\n") + 1);
+  if (error_.bytes.empty() && reads_like_error(line)) error_.begin = line_.begin;
+  const bool is_error = !error_.bytes.empty() || reads_like_error(line);
+  if (is_error) {
+    error_.bytes += line_.bytes.substr(0, kMaxErrorBytes - error_.bytes.size());
+    error_complete_ = !is_wrapped(line) || error_.bytes.size() == kMaxErrorBytes;
+  }
+  line_ = {};
+}
+
+void LastWords::clear() {
+  words_.clear();
+  total_ = 0;
+  line_ = {};
+  error_ = {};
+  error_complete_ = false;
+}
+
+std::string LastWords::text(std::size_t max_bytes) const {
+  std::string_view tail = words_;
+  tail.remove_prefix(tail.size() - std::min(tail.size(), max_bytes));
+  const std::uint64_t begin = total_ - tail.size();
+  if (begin == 0) return on_one_line(tail);
+  const bool in_last_line = error_.bytes.empty() && reads_like_error(line_.bytes);
+  const Passage& error = in_last_line ? line_ : error_;
+  if (error.bytes.empty() || error.begin >= begin) return on_one_line(from_line(tail));
+  const std::string_view words = error.bytes;
+  if (error.end() >= begin) {  // no gap
+    return on_one_line(fmt::format("{}{}", words.substr(0, begin - error.begin), tail));
+  }
+  return fmt::format("{} ... {}", on_one_line(words), on_one_line(from_line(tail)));
 }
 
 std::string LastWords::last_line(std::string_view prefix) const {

@@ -1,7 +1,9 @@
-// LastWords: the tail of another process's output.
+// LastWords: the first error and the tail of another process's output.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,7 +16,8 @@ namespace lloyd::apps {
 /// and printable() replaces what cannot be shown.
 std::string on_one_line(std::string_view text);
 
-/// Reads a pipe that other processes write to, and keeps the last bytes.
+/// Reads a pipe that other processes write to, and keeps the last bytes, and the beginning of the
+/// first line that reads like an error.
 class LastWords {
  public:
   /// Creates the pipe. `max_bytes` are kept. Throws Error.
@@ -26,19 +29,34 @@ class LastWords {
   /// Reads the available bytes without waiting. The amount per call is limited; a fast writer's
   /// rest is left for the next call.
   void drain();
-  void clear() { words_.clear(); }
-  /// See on_one_line(); may be empty.
-  std::string text() const { return on_one_line(words_); }
-  /// The last line that begins with `prefix`, without it, as text(); empty if there is none.
+  void clear();
+  /// The last bytes, `max_bytes` at most, as on_one_line(); may be empty. If earlier output is left
+  /// out, they begin with a line or with "...", and the first error, if it is not among them,
+  /// precedes them: "<error> ... <tail>".
+  std::string text(std::size_t max_bytes = std::numeric_limits<std::size_t>::max()) const;
+  /// The last line that begins with `prefix`, without it, as on_one_line(); empty if there is none.
   std::string last_line(std::string_view prefix) const;
   /// Descriptor for poll(2); negative once all write ends are closed.
   int descriptor() const { return input_.get(); }
 
  private:
+  /// Contiguous bytes of the output.
+  struct Passage {
+    std::string bytes;
+    std::uint64_t begin = 0;  ///< offset in the output
+    std::uint64_t end() const { return begin + bytes.size(); }
+  };
+  void look_for_error(std::string_view bytes);
+  void end_line();
+
   Descriptor input_;
   Descriptor output_;
   std::size_t max_bytes_;
   std::string words_;
+  std::uint64_t total_ = 0;  // bytes of output
+  Passage line_;             // the beginning of the current line
+  Passage error_;            // empty until it is found
+  bool error_complete_ = false;
 };
 
 /// Appends the words to the sentence: "<sentence>; last words: <words>". Unchanged if `words` is
