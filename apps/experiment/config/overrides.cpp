@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/suggestion.hpp>
 
 #include "experiment/config/isolation.hpp"
@@ -180,6 +181,35 @@ void check_against_axis(const ConfigNode& axis, const KeyValue& set) {
   }
 }
 
+// Refuses a file that is set for a data set of blobs: beside them, or below an axis of their keys.
+void check_file_for_blobs(const ConfigNode& document, const std::vector<ConfigNode>& axes,
+                          const KeyValue& set) {
+  const bool is_dataset = set.key == "dataset" && set.value.is_map() &&
+                          set.value.find("file") != nullptr && set.value.find("blobs") == nullptr;
+  if (!is_dataset && set.key != "dataset.file") return;
+  std::vector<std::string> names;
+  std::string removal;
+  for (const ConfigNode& axis : axes) {
+    if (axis.key != "dataset.blobs" && !axis.key.starts_with("dataset.blobs.")) continue;
+    names.push_back(fmt::format("'{}'", axis.key));
+    removal += fmt::format(" --set {}=", axis.key);
+  }
+  const ConfigNode* const dataset = document.find("dataset");
+  const bool has_blobs = dataset != nullptr && dataset->find("blobs") != nullptr;
+  if (names.empty() && !has_blobs) return;
+  const std::string axis_names =
+      fmt::format("the ax{} {}", names.size() == 1 ? "is" : "es", enumerated(names, "and"));
+  if (!has_blobs) {
+    set.value.fail(fmt::format("{} need{} 'dataset.blobs', but the data set is a file; add{}",
+                               axis_names, names.size() == 1 ? "s" : "", removal));
+  }
+  if (is_dataset) return;
+  set.value.fail(fmt::format("'dataset.file' cannot be set beside 'dataset.blobs'{}{}; replace the "
+                             "data set: --set 'dataset={{file: {}}}'{}",
+                             names.empty() ? "" : " and ", names.empty() ? "" : axis_names,
+                             set.value.is_scalar() ? excerpt(set.value.text) : "FILE", removal));
+}
+
 // Refuses keys of --set that have no effect because an axis or a later --set overwrites them.
 // `document` has all overrides. The order of axes is checked when they are read.
 void check_effects(const ConfigNode& document, const std::vector<KeyValue>& set) {
@@ -189,8 +219,9 @@ void check_effects(const ConfigNode& document, const std::vector<KeyValue>& set)
     if (given->value.is_null()) continue;
     const bool is_axis = std::any_of(
         axes.begin(), axes.end(), [&](const ConfigNode& axis) { return axis.key == given->key; });
-    for (const ConfigNode& axis : axes) {
-      if (!is_axis) check_against_axis(axis, *given);
+    if (!is_axis) {
+      check_file_for_blobs(document, axes, *given);
+      for (const ConfigNode& axis : axes) check_against_axis(axis, *given);
     }
     for (auto later = given + 1; later != set.end(); ++later) {
       if (is_axis || !given->key.starts_with(later->key + ".")) continue;

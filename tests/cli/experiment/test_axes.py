@@ -110,6 +110,27 @@ class Axes(TestCase):
         self.assertIn("no such key to remove",
                       run("run", config, "--dry-run", "--set", "stop.tolerance=", status=2).stderr)
 
+    def test_a_file_instead_of_blobs_with_axes_is_refused_with_what_to_set(self):
+        plain = self.write("plain.yaml", SMALL_EXPERIMENT)
+        one = self.write("one.yaml", SMALL_EXPERIMENT + "sweep: {dataset.blobs.samples: [50, 60], clusters: [2, 3]}\n")
+        two = self.write("two.yaml", SMALL_EXPERIMENT
+                         + "sweep: {dataset.blobs.samples: [50, 60], dataset.blobs.seed: [1, 2]}\n")
+        file = f"dataset={{file: '{IRIS}'}}"
+        remove = "--set dataset.blobs.samples="
+        for config, value, sentence in (
+                (plain, "dataset.file=a.csv", "--set dataset.file:1:1: 'dataset.file' cannot be set beside "
+                 "'dataset.blobs'; replace the data set: --set 'dataset={file: a.csv}'\n"),
+                (one, "dataset.file=a.csv", "beside 'dataset.blobs' and the axis 'dataset.blobs.samples'; replace the "
+                 f"data set: --set 'dataset={{file: a.csv}}' {remove}\n"),
+                (one, file, "--set dataset:1:1: the axis 'dataset.blobs.samples' needs 'dataset.blobs', but the data set "
+                 f"is a file; add {remove}\n"),
+                (two, file, "the axes 'dataset.blobs.samples' and 'dataset.blobs.seed' need 'dataset.blobs', but the data "
+                 f"set is a file; add {remove} --set dataset.blobs.seed=\n")):
+            self.assertIn(sentence, run("run", config, "--dry-run", "--set", value, status=2).stderr)
+        plan = run_json("run", one, "--dry-run", "--set", file, "--set", "dataset.blobs.samples=")
+        self.assertEqual([fit["axes"] for fit in plan["fits"]], [{"clusters": "2"}, {"clusters": "3"}])
+        self.assertEqual(plan["fits"][0]["dataset"]["samples"], 150)
+
     def test_sweep_refuses_what_is_no_axis(self):
         config = self.write("c.yaml", SMALL_EXPERIMENT)
         for text, sentence in (
