@@ -114,6 +114,13 @@ std::string classes_text(const std::vector<std::string>& classes) {
                      std::ssize(classes));
 }
 
+// The name of the column of classes, or its number; null without classes.
+nlohmann::ordered_json class_column_json(const Dataset& dataset) {
+  if (dataset.classes.empty()) return nullptr;
+  if (dataset.class_name.empty()) return dataset.class_column;
+  return dataset.class_name;
+}
+
 // Reads text as a whole; other files in one pass, with two blocks in memory unless one has all
 // rows.
 Dataset describe_file(const DataOptions& data) {
@@ -138,6 +145,7 @@ int describe(DataOptions data, bool json) {
         {"features", dataset.features()},
         {"dtype", to_string(dataset.dtype())},
         {"fingerprint", fmt::format("{:016x}", dataset.fingerprint())},
+        {"class_column", class_column_json(dataset)},
         {"mean_variance", dataset.mean_variance()},
         {"statistics_ms", dataset.statistics_ms()},
         {"statistics", nlohmann::ordered_json::array()}};
@@ -154,7 +162,9 @@ int describe(DataOptions data, bool json) {
   print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n", printable(dataset.name()),
              dataset.samples(), dataset.features(), to_string(dataset.dtype()),
              dataset.fingerprint());
-  if (!dataset.classes.empty()) print_text("{}\n", classes_text(dataset.classes));
+  if (!dataset.classes.empty()) {
+    print_text("{}, in column {}\n", classes_text(dataset.classes), class_column_text(dataset));
+  }
   constexpr std::size_t kMaxWidth = 40;  // longer names shift their own row only
   std::size_t width = 7;
   for (std::size_t j = 0; j < features.size(); ++j) {

@@ -17,6 +17,7 @@
 #include "fit/measurements.hpp"
 #include "json/json_or_null.hpp"
 #include "json/parameters_json.hpp"
+#include "options/data_options.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
 #include "text/numbers.hpp"
@@ -149,8 +150,10 @@ nlohmann::ordered_json to_json(const Standardization& map) {
 void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const FitOptions& options,
                   const Fit& fit) {
   const std::string changes = chosen.parameters.describe_changes();
-  print_text("data        {}: {} samples of {} features, {}\n", printable(dataset.name()),
-             dataset.total_samples(), dataset.features(), to_string(dataset.dtype()));
+  const std::string classes = class_column_text(dataset);
+  print_text("data        {}: {} samples of {} features, {}{}{}\n", printable(dataset.name()),
+             dataset.total_samples(), dataset.features(), to_string(dataset.dtype()),
+             classes.empty() ? "" : "; classes in column ", classes);
   if (fit.standardization) {
     print_text(
         "standardized: the inertia is in standard deviations, centroids in the data's units\n");

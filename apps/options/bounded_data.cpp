@@ -131,6 +131,8 @@ void BoundedFile::standardize(const Standardization& map) {
   const auto rows = lloyd::standardize(rows_of(text_->name(), text_->matrix()), map);
   Dataset mapped(text_->name(), matrix_of(*rows));
   mapped.classes = std::move(text_->classes);
+  mapped.class_column = text_->class_column;
+  mapped.class_name = std::move(text_->class_name);
   mapped.feature_names = std::move(text_->feature_names);
   mapped.dropped_rows = text_->dropped_rows;
   mapped.dropped_row_numbers = std::move(text_->dropped_row_numbers);

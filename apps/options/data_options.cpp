@@ -70,6 +70,12 @@ std::vector<std::int64_t> column_numbers(const std::string& option, const std::s
 
 }  // namespace
 
+std::string class_column_text(const Dataset& dataset) {
+  if (dataset.classes.empty() || dataset.class_column < 0) return {};
+  return dataset.class_name.empty() ? fmt::format("{}", dataset.class_column)
+                                    : fmt::format("'{}'", shown(dataset.class_name));
+}
+
 void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept,
                        std::vector<MissingColumn> columns) {
   if (dropped == 0) return;

@@ -25,6 +25,10 @@ struct MissingColumn {
   std::int64_t rows = 0;
 };
 
+/// The column that holds the classes of a data set: "'species'" or, without a name, "4". Empty if
+/// there are no classes.
+std::string class_column_text(const Dataset& dataset);
+
 /// Notes on standard error that rows with missing values were left out, and the columns with most
 /// missing values, if `columns` lists them; nothing if `dropped` is 0.
 void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64_t kept,

@@ -99,6 +99,10 @@ std::shared_ptr<const Dataset> DatasetCache::get(const DatasetSetting& setting) 
         apps::missing_columns(made.missing_counts, made.feature_names, [](std::int64_t feature) {
           return fmt::format("feature {}", feature);
         }));
+    if (setting.csv.label_column.empty() && !made.classes.empty()) {
+      apps::note("lloyd: {}: the last column, {}, is taken as classes\n", setting.file.string(),
+                 apps::class_column_text(made));
+    }
     warn_of_columns(made, setting);
   }
   std::optional<Standardization> map;

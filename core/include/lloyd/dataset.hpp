@@ -142,6 +142,10 @@ class Dataset {
 
   /// Optional classes of the samples (n strings) from a label column, to compare clusters with.
   std::vector<std::string> classes;
+  /// The number of that column in the file, from 0; -1 without classes.
+  std::int64_t class_column = -1;
+  /// Its name; empty if it has none.
+  std::string class_name;
   /// Optional names of the features (d strings).
   std::vector<std::string> feature_names;
   /// Number of rows of the file that were left out for missing values; see CsvOptions.

@@ -60,6 +60,8 @@ Dataset sample_rows(const Dataset& dataset, const RowSampling& sampling) {
                                      ? copy_chosen<float>(dataset.matrix(), rows)
                                      : copy_chosen<double>(dataset.matrix(), rows));
   result.feature_names = dataset.feature_names;
+  result.class_column = dataset.class_column;
+  result.class_name = dataset.class_name;
   if (dataset.classes.empty()) return result;
   for (const std::int64_t row : rows) {
     result.classes.push_back(dataset.classes[static_cast<std::size_t>(row)]);

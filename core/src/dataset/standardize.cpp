@@ -89,6 +89,8 @@ Dataset standardize(const Dataset& dataset) {
   Dataset result(dataset.name(),
                  standardize(dataset.matrix(), Standardization::of(dataset.statistics())));
   result.classes = dataset.classes;
+  result.class_column = dataset.class_column;
+  result.class_name = dataset.class_name;
   result.feature_names = dataset.feature_names;
   result.dropped_rows = dataset.dropped_rows;
   result.missing_counts = dataset.missing_counts;

@@ -228,6 +228,26 @@ class Guards(TestCase):
         self.assertEqual(len(run("predict", model, file).stdout.splitlines()), 30)
         self.assertEqual(len(run("predict", model, file, "--no-header").stdout.splitlines()), 31)
 
+    def test_the_column_of_classes_is_named(self):
+        rows = "".join(f"{i % 2},{i},{'ab'[i % 2]}\n" for i in range(20))
+        named = self.write("named.csv", "x,y,kind\n" + rows)
+        plain = self.write("plain.csv", rows)
+        for file, column, value in ((named, "'kind'", "kind"), (plain, "2", 2)):
+            with self.subTest(column):
+                for k in ("2", "2..3"):
+                    self.assertIn(f"{file.name}: 20 samples of 2 features, float32; classes in column {column}\n",
+                                  run("fit", file, "-k", k).stdout)
+                self.assertIn(f"each sample has a class, in column {column}\n", run("data", "info", file).stdout)
+                self.assertEqual(run_json("data", "info", file)["class_column"], value)
+                note = f"lloyd: {file}: the last column, {column}, is taken as classes\n"
+                config = "{dataset: {file: '%s'%s}, clusters: 2, backends: [sequential], repeats: 1, output: '%s'}"
+                found = self.write("c.yaml", config % (file, "", self.folder / "out"))
+                self.assertEqual(run("run", found).stderr.count(note), 1)
+                given = self.write("c.yaml", config % (file, ", label_column: 2", self.folder / "out"))
+                self.assertNotIn("taken as classes", run("run", given).stderr)
+        self.assertNotIn("classes", run("fit", named, "-k", "2", "--columns", "x,y").stdout)
+        self.assertIsNone(run_json("data", "info", named, "--columns", "x,y")["class_column"])
+
     def test_clusters_are_compared_with_two_classes_or_more(self):
         kinds = ["a"] * 2 + ["b"] * 3 + [""] * 25
         several = run("fit", self.write("several.csv", table("x,y,kind", X, Y, kinds)), "-k", "2").stdout

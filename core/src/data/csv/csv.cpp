@@ -22,6 +22,8 @@ Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
   matrix.storage = values;
   Dataset dataset(file.filename().string(), std::move(matrix));
   dataset.classes = std::move(classes);
+  dataset.class_column = rows.columns().label;
+  dataset.class_name = rows.columns().label_name;
   dataset.feature_names = rows.columns().feature_names;
   dataset.dropped_rows = rows.dropped();
   dataset.rounding = rows.rounding();

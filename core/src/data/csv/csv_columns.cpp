@@ -398,6 +398,8 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   }
   if (label) columns.roles[*label] = CsvColumns::kLabel;
   columns.has_label = label.has_value();
+  columns.label = label.value_or(-1);
+  if (label && header) columns.label_name = names[*label];
 
   if (header && options.columns.empty() && label != 0 && !dropped.front()) {
     check_first_name(cursor, first, second.front(), header_line);
