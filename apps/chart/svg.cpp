@@ -10,14 +10,27 @@
 namespace lloyd::apps {
 namespace {
 
-// The step of about four ticks: 1, 2 or 5 times a power of ten.
-double tick_step(double low, double high) {
-  const double raw = (high - low) / 4;
+// The step of about `count` ticks: 1, 2 or 5 times a power of ten.
+double tick_step(double low, double high, int count) {
+  const double raw = (high - low) / count;
   const double power = std::pow(10, std::floor(std::log10(raw)));
   for (const double factor : {1.0, 2.0, 5.0}) {
     if (raw <= factor * power) return factor * power;
   }
   return 10 * power;
+}
+
+// The first multiples of a step in a range, six at most.
+std::vector<double> multiples(double step, double low, double high) {
+  constexpr int kMaxTicks = 6;
+  const double first = std::ceil(low / step);
+  std::vector<double> values;
+  // Beyond 2^53 steps from 0, the next step may be the same number.
+  for (int i = 0; i < kMaxTicks && (first + i) * step <= high; ++i) {
+    const double value = first + i == 0 ? 0 : (first + i) * step;  // not -0
+    if (values.empty() || value > values.back()) values.push_back(value);
+  }
+  return values;
 }
 
 }  // namespace
@@ -45,6 +58,14 @@ void AxisRange::include(double value) {
   high_ = first ? value : std::max(high_, value);
 }
 
+void AxisRange::widen_single_value() {
+  if (is_empty() || low_ < high_) return;
+  const double value = low_;
+  const double pad = value == 0 ? 1 : std::abs(value) / 10;
+  include(value - pad);
+  include(value + pad);
+}
+
 double AxisRange::share(double value) const {
   return high_ > low_ ? (value - low_) / (high_ - low_) : 0.5;
 }
@@ -52,16 +73,11 @@ double AxisRange::share(double value) const {
 std::vector<double> AxisRange::ticks() const {
   if (is_empty()) return {};
   if (low_ == high_) return {low_};
-  constexpr int kMaxTicks = 6;
-  const double step = tick_step(low_, high_);
-  const double first = std::ceil(low_ / step);
-  std::vector<double> values;
-  // Beyond 2^53 steps from 0, the next step may be the same number.
-  for (int i = 0; i < kMaxTicks && (first + i) * step <= high_; ++i) {
-    const double value = first + i == 0 ? 0 : (first + i) * step;  // not -0
-    if (values.empty() || value > values.back()) values.push_back(value);
+  for (const int count : {4, 8}) {  // a range of less than two steps may have one multiple of them
+    std::vector<double> values = multiples(tick_step(low_, high_, count), low_, high_);
+    if (values.size() > 1) return values;
   }
-  return values;
+  return {low_, high_};
 }
 
 std::string begin_svg(double width, double height, std::string_view style) {

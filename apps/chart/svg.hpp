@@ -24,12 +24,15 @@ class AxisRange {
  public:
   /// Extends the range; a value that is not finite is ignored.
   void include(double value);
+  /// Extends the range on both sides if it is a single value.
+  void widen_single_value();
   bool is_empty() const { return low_ > high_; }
   double low() const { return low_; }
   double high() const { return high_; }
   /// Position of a value, 0 to 1 within the range; 0.5 if the range is a single value.
   double share(double value) const;
-  /// The values to label: about five multiples of 1, 2 or 5 times a power of ten.
+  /// The values to label: about five multiples of 1, 2 or 5 times a power of ten, and at least two
+  /// unless the range is a single value.
   std::vector<double> ticks() const;
 
  private:

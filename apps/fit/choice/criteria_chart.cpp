@@ -28,6 +28,7 @@ class Panel {
       across_.include(static_cast<double>(tried_[i].clusters));
       up_.include(values_[i]);
     }
+    up_.widen_single_value();
   }
 
   std::string svg(const char* heading, std::optional<std::size_t> suggested) const {

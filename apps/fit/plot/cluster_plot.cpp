@@ -93,6 +93,8 @@ class Area {
       if (fit.counts[c] > 0) include(projection.centroids[c]);
     }
     if (projection.equal_scales) equalize();
+    across_.widen_single_value();
+    up_.widen_single_value();
   }
 
   double height() const { return height_; }

@@ -70,6 +70,32 @@ class ReportBrowser(TestCase):
         self.assertNotIn("NaN", browser.run("document.getElementById('sections').innerHTML"))
         self.assert_quiet(browser)
 
+    def test_every_axis_has_two_ticks_or_more(self):
+        axes = (ROOT / "apps" / "report" / "page" / "charts" / "axes.js").read_text()
+        script = """
+            const faults = [];
+            const check = (ticks, low, high, most, what) => {
+              const inside = ticks.every((tick) => tick >= low * 0.999 && tick <= high * 1.001);
+              if (ticks.length < 2 || ticks.length > most || !inside) faults.push([what, low, high, most, ticks]);
+            };
+            for (let low = 0.013; low < 2000; low *= 1.7) {
+              for (let ratio = 1.01; ratio < 1e7; ratio *= 1.3) {
+                for (const most of [1, 2, 3, 5, 7, 12]) {
+                  check(logTicks(low, low * ratio, most), low, low * ratio, Math.max(2, most), 'log');
+                  const linear = d3.scaleLinear().domain([low, low * ratio]);
+                  check(linearTicks(linear, most), low, low * ratio, 2 * Math.max(4, most), 'linear');
+                }
+              }
+              const one = d3.scaleLog().domain(logDomain([low], 4)).range([0, 250]);
+              check(ticksAtValues([low], one, 38, 5), low / 3, low * 3, 6, 'value');
+              check(linearTicks(d3.scaleLinear().domain(linearDomain([low, low])), 5), low / 2, low * 2, 9, 'single');
+            }
+            const ranks = d3.scaleLog().domain(logDomain([1], 4)).range([0, 250]);
+            check(ticksAtValues([1], ranks, 38, 5), 1, 2, 2, 'ranks');
+            return faults.slice(0, 3);
+        """
+        self.assertEqual(self.open().run(f"(() => {{ {axes}\n{script} }})()"), [])
+
     def test_figures_are_those_of_the_page(self):
         figures = self.folder / "figures"
         run("report", self.folder / "out", "--figures", figures, env={"CHROMIUM": find_browser()})

@@ -177,6 +177,33 @@ TEST(AxisRange, LabelsOfTicksFarFromZeroDiffer) {
   EXPECT_NE(tick_beside(0, 0, 0, 0.1 + 0.2).find(">0.3<"), std::string::npos);
 }
 
+TEST(AxisRange, HasTwoTicksOrMore) {
+  for (double low : {-3.0, 0.0, 0.1, 11.0, 51.0, 1234.5}) {
+    for (double extent = 1e-3; extent < 1e6; extent *= 1.037) {
+      AxisRange range;
+      range.include(low);
+      range.include(low + extent);
+      const std::vector<double> ticks = range.ticks();
+      ASSERT_GE(ticks.size(), 2U) << low << " to " << low + extent;
+      ASSERT_LE(ticks.size(), 6U) << low << " to " << low + extent;
+      for (const double tick : ticks) {
+        ASSERT_GE(tick, low - 1e-6 * extent);
+        ASSERT_LE(tick, low + extent);
+      }
+    }
+  }
+  for (const double value : {-2.0, 0.0, 1e300}) {
+    AxisRange range;
+    range.include(value);
+    range.widen_single_value();
+    EXPECT_GE(range.ticks().size(), 2U);
+    EXPECT_NEAR(range.share(value), 0.5, 1e-12);
+  }
+  AxisRange empty;
+  empty.widen_single_value();
+  EXPECT_TRUE(empty.is_empty());
+}
+
 TEST(AxisRange, TicksOfValuesFarFromZeroEnd) {
   AxisRange range;
   range.include(1e20);

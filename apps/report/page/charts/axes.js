@@ -1,7 +1,9 @@
 // Scales and their ticks.
 
-// Powers of ten, and their multiples by 2 and 5 if there is room; ascending, within the domain.
+// Two ticks or more, but at most `most` unless that is less: powers of ten, and multiples of them if there is room;
+// even steps in a narrow domain. Ascending, within the domain.
 function logTicks(low, high, most) {
+  const fits = (ticks) => ticks.length > 1 && ticks.length <= Math.max(2, most);
   const pick = (factors, every) => {
     const ticks = [];
     for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); ++e) {
@@ -15,12 +17,44 @@ function logTicks(low, high, most) {
   };
   for (const factors of [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8], [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]]) {
     const ticks = pick(factors, 1);
-    if (ticks.length <= most && (ticks.length > 1 || factors.length === 1)) return ticks;
+    if (fits(ticks)) return ticks;
   }
-  for (let every = 2; ; ++every) {
-    const ticks = pick([1], every);
-    if (ticks.length <= most) return ticks;
+  for (let every = 2; pick([1], every).length > 1; ++every) {
+    if (fits(pick([1], every))) return pick([1], every);
   }
+  for (const factors of [[1], [1, 3], [1, 2, 5]]) { // little room: the first and the last one
+    const ticks = pick(factors, 1);
+    if (ticks.length > 1) return [ticks[0], ticks[ticks.length - 1]];
+  }
+  const steps = linearTicks(d3.scaleLinear().domain([low, high]), Math.min(most, 5));
+  return fits(steps) ? steps : [steps[0], steps[steps.length - 1]];
+}
+
+// About `count` ticks of a linear scale, but at least two, unless its domain is a single value.
+function linearTicks(scale, count) {
+  for (let wanted = Math.max(2, count); wanted < 4; ++wanted) {
+    if (scale.ticks(wanted).length > 1) return scale.ticks(wanted);
+  }
+  return scale.ticks(Math.max(4, count));
+}
+
+// A linear domain around the values that is more than a single value.
+function linearDomain(values) {
+  const [low, high] = d3.extent(values);
+  const pad = low === high ? Math.abs(low) / 10 || 1 : 0;
+  return [low - pad, high + pad];
+}
+
+// The ticks of a logarithmic axis of few values, `room` apart: these, and others if these are less than two.
+function ticksAtValues(values, scale, room, most) {
+  const kept = thinned(values, scale, room);
+  if (kept.length > 1) return kept;
+  const whole = values.every(Number.isInteger);
+  for (const tick of logTicks(scale.domain()[0], scale.domain()[1], most)) {
+    const free = kept.every((other) => Math.abs(scale(tick) - scale(other)) >= room);
+    if (free && (Number.isInteger(tick) || !whole)) kept.push(tick);
+  }
+  return kept.sort((a, b) => a - b);
 }
 
 // A logarithmic domain around the values, whose ends differ at least by the factor `least`.

@@ -53,7 +53,7 @@ function panelScales(panel, box, chart, panels) {
     : d3.scaleLinear().domain([0, d3.max(xs) || 1]);
   const y = chart.yLog
     ? d3.scaleLog().domain(logDomain(ys, chart.yLeast || 3))
-    : d3.scaleLinear().domain(d3.extent(ys)).nice(5);
+    : d3.scaleLinear().domain(linearDomain(ys)).nice(5);
   x.range(chart.xLog ? [box.x, box.x + box.width] : [box.x, box.x + box.width - 6]);
   y.range([box.y + box.height, box.y]);
   return {x, y, xs: unique(xs).sort((a, b) => a - b)};
@@ -62,10 +62,11 @@ function panelScales(panel, box, chart, panels) {
 function drawPanel(svg, panel, box, chart, panels) {
   const {x, y, xs} = panelScales(panel, box, chart, panels);
   const few = chart.sharedX && xs.length <= 12; // the ticks are the sizes themselves
-  const xTicks = few ? thinned(xs, x, 38)
-    : chart.xLog ? logTicks(x.domain()[0], x.domain()[1], Math.floor(box.width / 50))
-      : x.ticks(Math.floor(box.width / 70));
-  const yTicks = chart.yLog ? logTicks(y.domain()[0], y.domain()[1], 7) : y.ticks(5);
+  const most = Math.floor(box.width / 50);
+  const xTicks = few ? ticksAtValues(xs, x, 38, most)
+    : chart.xLog ? logTicks(x.domain()[0], x.domain()[1], most)
+      : linearTicks(x, Math.floor(box.width / 70));
+  const yTicks = chart.yLog ? logTicks(y.domain()[0], y.domain()[1], 7) : linearTicks(y, 5);
   drawHorizontalAxis(svg, x, xTicks, box, chart.xLabel);
   drawVerticalAxis(svg, y, yTicks, box, chart.yLog ? format.tick : y.tickFormat(5));
   if (panel.title) {

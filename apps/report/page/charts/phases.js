@@ -44,7 +44,7 @@ function drawPhases(svg, width, share) {
       .attr('y2', top + height - 4);
     return drawRest(svg, width, top + height + 12, profiled.length - rows.length, 'row');
   }
-  drawHorizontalAxis(lines, x, x.ticks(Math.max(2, Math.floor(box.width / 90))), box, 'ms/iteration');
+  drawHorizontalAxis(lines, x, linearTicks(x, Math.floor(box.width / 90)), box, 'ms/iteration');
   return drawRest(svg, width, top + height + 48, profiled.length - rows.length, 'row');
 }
 

@@ -17,6 +17,11 @@ function framesOf(replay) {
 // Scales with the same unit in both directions, centred horizontally.
 function replayScales(replay, width) {
   const extent = [0, 1].map((axis) => (replay.high[axis] - replay.low[axis]) || 1);
+  // Without an extent, all samples are in the middle.
+  const domain = (axis) => {
+    const pad = replay.high[axis] > replay.low[axis] ? 0 : extent[axis] / 2;
+    return [replay.low[axis] - pad, replay.high[axis] + pad];
+  };
   const most = {width: width - 76, height: Math.min(560, Math.max(260, width * 0.6))};
   const scale = Math.min(most.width / extent[0], most.height / extent[1]);
   const box = {width: extent[0] * scale, height: extent[1] * scale, y: 34};
@@ -24,8 +29,8 @@ function replayScales(replay, width) {
   return {box,
     x: (place) => box.x + place / grid * box.width,
     y: (place) => box.y + box.height - place / grid * box.height,
-    xValues: d3.scaleLinear().domain([replay.low[0], replay.high[0]]).range([box.x, box.x + box.width]),
-    yValues: d3.scaleLinear().domain([replay.low[1], replay.high[1]]).range([box.y + box.height, box.y])};
+    xValues: d3.scaleLinear().domain(domain(0)).range([box.x, box.x + box.width]),
+    yValues: d3.scaleLinear().domain(domain(1)).range([box.y + box.height, box.y])};
 }
 
 const clusterStyle = (cluster) => ({
@@ -41,8 +46,8 @@ function axisLabel(replay, axis) {
 // Draws the static parts and returns a function that shows a frame.
 function drawReplay(svg, width, replay, frames) {
   const {box, x, y, xValues, yValues} = replayScales(replay, width);
-  drawHorizontalAxis(svg, xValues, xValues.ticks(Math.max(2, Math.floor(box.width / 80))), box, axisLabel(replay, 0));
-  drawVerticalAxis(svg, yValues, yValues.ticks(Math.max(2, Math.floor(box.height / 60))), box);
+  drawHorizontalAxis(svg, xValues, linearTicks(xValues, Math.floor(box.width / 80)), box, axisLabel(replay, 0));
+  drawVerticalAxis(svg, yValues, linearTicks(yValues, Math.floor(box.height / 60)), box);
   svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', 18).text(axisLabel(replay, 1));
   const samples = svg.append('g');
   const dots = [];
