@@ -57,7 +57,10 @@ BlobsSpec read_blobs(const ConfigNode& node) {
 char read_delimiter(const ConfigNode& node, std::string_view what) {
   if (node.is_scalar() && node.text == "tab") return '\t';
   if (!node.is_scalar() || node.text.size() != 1 || node.text == "\n" || node.text == "\"") {
-    node.fail(fmt::format("'{}' must be one character, not {}", what, node.kind_text()));
+    // Without quotes, | begins a text of several lines.
+    const bool bar = node.is_scalar() && node.text.empty();
+    node.fail(fmt::format("'{}' must be one character, not {}{}", what, node.kind_text(),
+                          bar ? "; | is written in quotes: '|'" : ""));
   }
   return node.text.front();
 }

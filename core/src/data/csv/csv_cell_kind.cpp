@@ -146,6 +146,13 @@ bool is_list(std::string_view text, char separator, bool decimal_comma = false) 
   }
 }
 
+// True if the text begins with a number and a separator: "5.1|3.5|setosa".
+bool begins_list(std::string_view text, char separator) {
+  std::string_view first = text.substr(0, text.find(separator));
+  first = first.substr(0, first.find_last_not_of(' ') + 1);
+  return first.size() < text.size() && is_number(first);
+}
+
 std::string without_repeated_blanks(std::string text) {
   const auto end =
       std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; });
@@ -186,6 +193,9 @@ bool is_missing_value(std::string_view text) {
 }
 
 NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
+  constexpr std::string_view kSemicolonAdvice =
+      "; if ';' separates the cells, set the delimiter option";
+  constexpr std::string_view kBarAdvice = "; if '|' separates the cells, set the delimiter option";
   switch (kind_of_cell(text)) {
     case CellKind::missing:
       return {"; a missing value must be filled in, or its row left out (the drop_missing option)",
@@ -194,21 +204,22 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
     case CellKind::name:
       return {};
     case CellKind::quantity:
+      if (begins_list(text, '|')) return {kBarAdvice, true};
+      if (begins_list(text, ';')) return {kSemicolonAdvice, true};
       return {"; units belong in the header"};
     case CellKind::almost_number:
       break;
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
-  if (decimal_comma && is_list(ascii, ';', true)) {
-    return {"; if ';' separates the cells, set the delimiter option", true};
-  }
+  if (decimal_comma && is_list(ascii, ';', true)) return {kSemicolonAdvice, true};
   if (is_list(ascii, ';')) {
     return {
         "; if ';' separates the cells, set the delimiter option, or the decimal_comma option for "
         "cells such as 2,5",
         true};
   }
+  if (is_list(ascii, '|', decimal_comma)) return {kBarAdvice, true};
   if (is_list(ascii, '\t', decimal_comma)) {
     return {"; if tabs separate the cells, set the delimiter option", true};
   }

@@ -275,6 +275,20 @@ TEST_F(CsvValues, SuggestsADelimiter) {
   EXPECT_EQ(refusal("x;y\n1;2\n3;4\n"),
             "t.csv, line 2, column 1: '1;2' is not a number; if ';' separates the cells, set the "
             "delimiter option, or the decimal_comma option for cells such as 2,5");
+  EXPECT_EQ(refusal("x|y\n1|2\n3|4\n"),
+            "t.csv, line 2, column 1: '1|2' is not a number; if '|' separates the cells, set the "
+            "delimiter option");
+  EXPECT_EQ(refusal("x|y|kind\n5.1 | 2 | setosa\n3|4|setosa\n"),
+            "t.csv, line 2, column 1: '5.1 | 2 | setosa' is not a number; if '|' separates the "
+            "cells, set the delimiter option");
+  EXPECT_EQ(refusal("x;y;kind\n5.1;2;setosa\n3;4;setosa\n"),
+            "t.csv, line 2, column 1: '5.1;2;setosa' is not a number; if ';' separates the cells, "
+            "set the delimiter option");
+  CsvOptions options;
+  options.delimiter = '|';
+  const Dataset dataset = read("x|y|kind\n1|2|a\n3|4|b\n", options);
+  EXPECT_EQ(dataset.feature_names, (Texts{"x", "y"}));
+  EXPECT_EQ(dataset.classes, (Texts{"a", "b"}));
   EXPECT_EQ(refusal("x\ty\n1\t2\n"),
             "t.csv, line 2, column 1: '1?2' is not a number; if tabs separate the cells, set the "
             "delimiter option");
