@@ -56,7 +56,7 @@ void check_processors(const DoctorReport& report, Warnings& warnings) {
   if (cpus > 0 && cpus < static_cast<double>(report.allowed_processors)) {
     warnings.push_back(fmt::format(
         "the control group's quota is {:.3g} processors of {}, beyond which threads are paused; "
-        "raise it, or give backends the parameter threads={:.0f}",
+        "raise it, or fit with 'lloyd fit --param threads={:.0f}'",
         cpus, report.allowed_processors, std::ceil(cpus)));
   }
   if (report.cpu.governor.find("powersave") != std::string::npos) {
