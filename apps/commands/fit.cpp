@@ -226,6 +226,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   options.try_outputs();  // before supervise(): it may redirect the messages of both processes
   supervise(context.plugin_limit());
   BoundedFile file(options.data, options.memory);
+  options.check_centroids(file.name(), file.features());
   check_feature_names(file, centroid_names, options.seeding);
   const ChosenBackend chosen = options.backend.choose(context);
   if (options.backend.name.empty() && !options.json) {
@@ -233,6 +234,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   }
   install_interrupt_handler();
   std::vector<std::string> warnings;
+  warn(restart_warnings(options.fit, "--restarts", "--seeding " + options.seeding), warnings);
   const auto inspect = [&](const Dataset& dataset) {
     warn(data_warnings(dataset, options.data, options.standardize), warnings);
     warn(class_warnings(dataset, options.data), warnings);

@@ -5,6 +5,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "options/centroids_file.hpp"
 #include "options/seeding_option.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
@@ -54,6 +55,15 @@ std::vector<std::string> FitCommandOptions::complete() {
   }
   fit.observe = kObserveIterations;
   return set_seeding(*this, fit.seeding);
+}
+
+void FitCommandOptions::check_centroids(const std::string& data, std::int64_t features) const {
+  if (fit.seeding.method != SeedingMethod::file) return;
+  const std::int64_t given = std::ssize(fit.seeding.centroids) / fit.clusters;
+  if (given == features) return;
+  throw InputError(fmt::format("--seeding: {}, but {} has {} features",
+                               centroids_text(fit.seeding.file, fit.clusters, given), data,
+                               features));
 }
 
 void FitCommandOptions::complete_outputs() {

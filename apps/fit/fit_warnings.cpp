@@ -31,6 +31,16 @@ std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fi
   return {fmt::format("{} of the {} clusters {} empty", empty, fit.clusters, verb)};
 }
 
+std::vector<std::string> restart_warnings(const FitOptions& options, const std::string& restarts,
+                                          const std::string& seeding) {
+  const SeedingMethod method = options.seeding.method;
+  if (options.restarts < 2) return {};
+  if (method != SeedingMethod::file && method != SeedingMethod::first) return {};
+  return {fmt::format("{} is {}, but with {} every restart begins with the same centroids, so all "
+                      "fits are the same",
+                      restarts, options.restarts, seeding)};
+}
+
 std::vector<std::string> class_warnings(const Dataset& dataset, const DataOptions& options) {
   constexpr std::size_t kMinInspected = 10;
   constexpr std::size_t kMaxInspected = 1000;

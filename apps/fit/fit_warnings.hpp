@@ -15,6 +15,11 @@ namespace lloyd::apps {
 /// that is the reason; otherwise none.
 std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fit& fit);
 
+/// One sentence if several restarts begin with the same centroids; otherwise none. `restarts` and
+/// `seeding` are the option or the key that sets them, for the message.
+std::vector<std::string> restart_warnings(const FitOptions& options, const std::string& restarts,
+                                          const std::string& seeding);
+
 /// One sentence if the last column was taken as classes without --label-column, although more than
 /// half of its values are distinct, as with names and identifiers. The first 1000 samples are
 /// inspected; data sets of fewer than 10 samples are not.

@@ -19,8 +19,8 @@ namespace {
 void check_count(const std::filesystem::path& file, std::int64_t rows, std::int64_t columns,
                  const CentroidsLimits& limits) {
   if (!limits.clusters || rows == *limits.clusters) return;
-  throw InputError(fmt::format("{} has {} rows and {} columns, but {} centroids are needed",
-                               file.string(), rows, columns, *limits.clusters));
+  throw InputError(fmt::format("{}, but {} centroids are needed",
+                               centroids_text(file, rows, columns), *limits.clusters));
 }
 
 // Memory for the values in the source's data type plus their copy in float64.
@@ -39,7 +39,7 @@ CentroidsFile read_model_centroids(const std::filesystem::path& file,
 }
 
 CentroidsFile read(const std::filesystem::path& file, const CentroidsLimits& limits) {
-  if (lower_case_extension(file) == ".json") return read_model_centroids(file, limits);
+  if (is_model_file(file)) return read_model_centroids(file, limits);
   FileOptions options;
   options.csv.dtype = DType::float64;
   options.csv.memory_limit = text_memory(limits.memory);
@@ -62,6 +62,18 @@ CentroidsFile read(const std::filesystem::path& file, const CentroidsLimits& lim
 }
 
 }  // namespace
+
+bool is_model_file(const std::filesystem::path& file) {
+  return lower_case_extension(file) == ".json";
+}
+
+std::string centroids_text(const std::filesystem::path& file, std::int64_t clusters,
+                           std::int64_t features) {
+  return is_model_file(file) ? fmt::format("{} is a model of {} clusters and {} features",
+                                           file.string(), clusters, features)
+                             : fmt::format("{} has {} rows and {} columns", file.string(), clusters,
+                                           features);
+}
 
 CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits) {
   try {

@@ -22,6 +22,13 @@ struct CentroidsLimits {
   std::optional<std::int64_t> clusters;  ///< required k; not set: any
 };
 
+/// True for a model of `lloyd fit`, by the extension.
+bool is_model_file(const std::filesystem::path& file);
+
+/// "c.csv has 3 rows and 4 columns" or "m.json is a model of 3 clusters and 4 features".
+std::string centroids_text(const std::filesystem::path& file, std::int64_t clusters,
+                           std::int64_t features);
+
 /// Reads a file of any data format, of which each row is a centroid, or the model file of a fit
 /// (.json), whose centroids are returned in the unit of its samples. Text is read as float64.
 /// Throws InputError; except for text and models, the limits are checked before the values are

@@ -14,9 +14,11 @@
 
 #include "experiment/plan/setting_json.hpp"
 #include "external/backend.hpp"
+#include "fit/fit_warnings.hpp"
 #include "json/parameters_json.hpp"
 #include "machine/processors/affinity.hpp"
 #include "options/centroids_file.hpp"
+#include "output/output.hpp"
 #include "text/numbers.hpp"
 
 namespace lloyd::experiment {
@@ -166,9 +168,10 @@ class CentroidFiles {
     }
     const apps::CentroidsFile& file = known->second;
     if (file.clusters != setting.options.clusters || file.features != dataset.features) {
-      setting.seeding_place.fail(fmt::format(
-          "{} has {} rows and {} columns, but {} centroids of {} features are needed", seeding.file,
-          file.clusters, file.features, setting.options.clusters, dataset.features));
+      setting.seeding_place.fail(
+          fmt::format("{}, but {} centroids of {} features are needed",
+                      apps::centroids_text(seeding.file, file.clusters, file.features),
+                      setting.options.clusters, dataset.features));
     }
     check_names(setting, file.feature_names, dataset);
     seeding.centroids = file.centroids;
@@ -267,7 +270,13 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
         experiment.settings.size(), plan.variants.size(), pairs, kMaxFits));
   }
   CentroidFiles centroid_files;
+  std::set<std::string> warned;
   for (const Setting& setting : experiment.settings) {
+    const Seeding& seeding = setting.options.seeding;
+    const std::string source = seeding.file.empty() ? "'seeding: first'" : seeding.file;
+    for (const std::string& text : apps::restart_warnings(setting.options, "'restarts'", source)) {
+      if (warned.insert(text).second) apps::note_warnings({text});
+    }
     PlannedSetting planned{setting, datasets.facts(setting.dataset), {}};
     check_sizes(setting, planned.dataset);
     centroid_files.read(planned.setting, planned.dataset);

@@ -14,6 +14,7 @@
 #include <lloyd/data/files.hpp>
 
 #include "fit/fit_report.hpp"
+#include "fit/fit_warnings.hpp"
 #include "fit/ranks/launched_command.hpp"
 #include "fit/ranks/rank_data.hpp"
 #include "fit/ranks/rank_files.hpp"
@@ -72,6 +73,7 @@ RankInputs open_inputs(const Context& context, FitCommandOptions& options, RankS
     refuse_single_process_options(options);
     if (scope.is_first()) options.try_outputs();
     source = options.data.open_rows();
+    options.check_centroids(source->name(), source->features());
     chosen = options.backend.choose(context);
     if (scope.is_first() && !options.labels.empty()) {
       require_labels_space(options.labels, source->samples());
@@ -121,7 +123,10 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs, 
   std::vector<std::string> warnings;
   ranks.together([&] {
     if (!scope.is_first()) return;
-    warnings = data_warnings(dataset, options.data, false);
+    warnings = restart_warnings(options.fit, "--restarts", "--seeding " + options.seeding);
+    for (std::string& text : data_warnings(dataset, options.data, false)) {
+      warnings.push_back(std::move(text));
+    }
     note_warnings(warnings);
   });
   GuestScope fitting;

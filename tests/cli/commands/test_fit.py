@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import struct
 import sys
 import unittest
@@ -128,7 +129,13 @@ class Files(TestCase):
         again = run_json("fit", IRIS, "-k", "3", "--seeding", model)
         self.assertEqual((again["iterations"], again["inertia"]), (1, first["inertia"]))
         said = run("fit", IRIS, "-k", "4", "--seeding", model, status=2).stderr
-        self.assertIn(f"{model} has 3 rows and 4 columns, but 4 centroids are needed", said)
+        self.assertIn(f"{model} is a model of 3 clusters and 4 features, but 4 centroids are needed", said)
+        said = run("fit", IRIS, "-k", "3", "--seeding", model, "--columns", "0,1", status=2).stderr
+        self.assertEqual(said, f"lloyd: --seeding: {model} is a model of 3 clusters and 4 features, but iris.csv has 2 "
+                               "features\n")
+        other = self.write("other.json", "{}")
+        said = run("fit", IRIS, "-k", "3", "--seeding", other, status=2).stderr
+        self.assertRegex(said, f"^lloyd: {re.escape(str(other))}: is not a model file: ")
         # The start is in the units of the data, whether or not the model or the fit standardizes.
         start = self.folder / "c.csv"
         run("fit", IRIS, "-k", "3", "--standardize", "--model", model, "--centroids", start)
@@ -136,7 +143,36 @@ class Files(TestCase):
             fits = [run_json("fit", IRIS, "-k", "3", "--seeding", file, *options) for file in (model, start)]
             self.assertEqual(fits[0]["counts"], fits[1]["counts"])
 
-    def predict(self, names, data, *more, status=0):
+    def test_experiments_say_why_a_model_is_no_start(self):
+        model = self.folder / "m.json"
+        run("fit", IRIS, "-k", "3", "--model", model)
+        self.write("other.json", "{}")
+        for change, said in (
+                ("seeding: m.json", "'m.json' is not a seeding method; a file of centroids or a model is given as "
+                                    "'seeding: {file: m.json}'"),
+                ("seeding: {file: other.json}", "other.json: is not a model file: "),
+                ("clusters: 4, seeding: {file: m.json}",
+                 "m.json is a model of 3 clusters and 4 features, but 4 centroids of 4 features are needed"),
+                ("clusters: 3, seeding: {file: m.json}", None)):
+            config = self.write("c.yaml", f"{{dataset: {{file: '{IRIS}'}}, backends: [sequential], {change}}}")
+            with self.subTest(change):
+                done = run("run", config, "--dry-run", status=0 if said is None else 2)
+                if said is not None:
+                    self.assertRegex(done.stderr, r"^lloyd: .*c\.yaml:1:\d+: [^\n]*" + re.escape(said) + "[^\n]*\n$")
+
+    def test_restarts_from_the_same_centroids_are_warned_of(self):
+        start = self.write("c.csv", "1,2,3,4\n5,6,7,8\n")
+        for seeding in (start, "first"):
+            report = run_json("fit", IRIS, "-k", "2", "--seeding", seeding, "--restarts", "5")
+            self.assertIn(f"--restarts is 5, but with --seeding {seeding} every restart begins with the same centroids, "
+                          "so all fits are the same", report["warnings"])
+        for options in (["--seeding", start], ["--restarts", "5"]):
+            self.assertEqual(run_json("fit", IRIS, "-k", "2", *options)["warnings"], [])
+        config = self.write("c.yaml", f"{{dataset: {{file: '{IRIS}'}}, backends: [sequential], clusters: 2, "
+                                      "seeding: {file: c.csv}, sweep: {restarts: [1, 3], stop.iterations: [2, 3]}}")
+        said = run("run", config, "--dry-run").stderr
+        self.assertEqual(said.count(f"lloyd: warning: 'restarts' is 3, but with {start} every restart begins"), 1)
+
         """Output of predict for data and a one-cluster model whose two features have these names."""
         self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,
                                          "features": 2, "centroids": [[1, 2]],
