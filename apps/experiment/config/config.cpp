@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/suggestion.hpp>
@@ -16,6 +17,7 @@
 
 #include "experiment/yaml/config_values.hpp"
 #include "external/description.hpp"
+#include "text/file_kind.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -365,6 +367,15 @@ Experiment read_experiment(ConfigNode document, const std::filesystem::path& fol
 
 Experiment load_experiment(const std::filesystem::path& file, const Overrides& overrides,
                            const std::filesystem::path& output) {
+  std::error_code error;
+  const std::string kind = apps::file_kind(file);
+  const bool may_be_config = kind.empty() || kind.find("experiment") != std::string::npos ||
+                             file.extension() == ".json";  // JSON is YAML
+  if (!may_be_config && std::filesystem::is_regular_file(file, error)) {
+    throw InputError(fmt::format("{} is {}, not the YAML file of an experiment{}", file.string(),
+                                 kind,
+                                 find_format(file) ? "; 'dataset: {file: ...}' names it in one" : ""));
+  }
   return read_experiment(read_config(file), file.parent_path(), file.stem().string(), overrides,
                          output);
 }

@@ -15,6 +15,8 @@
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/status_text.hpp>
 
+#include "text/file_kind.hpp"
+
 namespace lloyd::experiment {
 namespace {
 
@@ -163,6 +165,15 @@ bool read_line(std::istream& stream, std::string& text) {
   }
 }
 
+// Refuses a file that has no record and, by its name, is of another kind.
+void refuse_other_kind(const std::filesystem::path& file) {
+  const std::string kind = apps::file_kind(file);
+  if (kind.empty() || file.extension() == ".jsonl") return;
+  throw InputError(fmt::format("{} is {}, not records; 'lloyd run' writes these into the file "
+                               "records.jsonl of its output folder",
+                               file.string(), kind));
+}
+
 // Reads all runs, in the order of their last records.
 template <class FitType>
 std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::filesystem::path& file,
@@ -179,6 +190,7 @@ std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::files
     try {
       return read_line(stream, text);
     } catch (const InputError& failure) {
+      if (line == 1) refuse_other_kind(file);
       throw InputError(fmt::format("{}:{}: {}", name, line, failure.what()));
     }
   };
@@ -192,12 +204,14 @@ std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::files
       const Record record = read_record(text);
       add(open[record.run], record, line);
     } catch (const InputError& failure) {
+      if (line == 1) refuse_other_kind(file);
       throw InputError(fmt::format("{}:{}: {}", name, line, failure.what()));
     }
     offset += text.size() + 1;
     if (progress && !error) progress(offset, size);
   }
   if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", name));
+  if (open.empty()) refuse_other_kind(file);
   if (open.empty()) throw InputError(fmt::format("{}: holds no records", name));
   std::vector<std::pair<std::string, OpenRun<FitType>>> runs;
   for (auto& [id, run] : open) runs.emplace_back(id, std::move(run));
