@@ -13,7 +13,9 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/row_source.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "output/output.hpp"
@@ -194,6 +196,30 @@ std::vector<std::string> header_warnings(const Data& data, std::int64_t features
       options.file, rows.at(0, 0), features > 1 ? fmt::format(", {}", rows.at(0, 1)) : "",
       features > 2 ? ", ..." : "", remedy == Remedy::key ? "'dataset.header: true'" : "--header",
       remedy == Remedy::key ? "'dataset.header: false'" : "--no-header")};
+}
+
+// One warning if a name of a text file is not UTF-8. Such names are kept as they are, and read as
+// Latin-1 where models and JSON need characters.
+std::vector<std::string> encoding_warnings(const std::vector<std::string>& names,
+                                           const DataOptions& options) {
+  if (find_format(options.file) != FileFormat::csv) return {};
+  const auto name = std::find_if(names.begin(), names.end(), [](const std::string& text) {
+    return utf8_text(text) != text;
+  });
+  if (name == names.end()) return {};
+  const bool compressed = lower_case_extension(options.file).ends_with(".gz");
+  return {fmt::format(
+      "{}: the name '{}' is not UTF-8; if the file is Latin-1, '{} > NEW.csv' converts it",
+      options.file, shown(*name),
+      compressed ? fmt::format("gunzip -c {} | iconv -f latin1 -t utf-8", options.file)
+                 : fmt::format("iconv -f latin1 -t utf-8 {}", options.file))};
+}
+
+// The names of the features and of the classes.
+std::vector<std::string> all_names(const Dataset& dataset) {
+  std::vector<std::string> names = dataset.feature_names;
+  names.push_back(dataset.class_name);
+  return names;
 }
 
 // "'height'", or "column 3" without a name.
@@ -438,6 +464,9 @@ class Guards {
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized, Remedy remedy) {
   std::vector<std::string> warnings = header_warnings(dataset, dataset.features(), options, remedy);
+  for (std::string& warning : encoding_warnings(all_names(dataset), options)) {
+    warnings.push_back(std::move(warning));
+  }
   Guards guards(dataset, options, remedy);
   if (dataset.samples() >= kMinSamples) {
     if (options.columns.empty()) guards.check_columns();
@@ -468,10 +497,12 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
 
 void warn_of_header(const Dataset& dataset, const DataOptions& options) {
   note_warnings(header_warnings(dataset, dataset.features(), options, Remedy::option));
+  note_warnings(encoding_warnings(all_names(dataset), options));
 }
 
 void warn_of_header(const CopiedRows& copied, const DataOptions& options) {
   note_warnings(header_warnings(copied, copied.features, options, Remedy::option));
+  note_warnings(encoding_warnings(copied.feature_names, options));
 }
 
 void warn_of_rounding(std::span<const RoundingLoss> losses,

@@ -19,6 +19,7 @@ enum class Remedy { option, key };
 /// One sentence for each suspicious column of data that was read with `options`, with the remedy:
 /// - text without --header and --no-header whose first row was taken as a sample, but is a sequence
 ///   of years such as 2021, 2022, 2023, while no other row has only years;
+/// - a name of a text file that is not UTF-8, with a command that converts Latin-1;
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct
 ///   (not required if rounding to float32 changed some), and they either ascend or descend, or have
@@ -45,7 +46,7 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            Remedy remedy = Remedy::option);
 
 /// Prints a line on standard error if the first sample of a text file looks like a header of
-/// numbers.
+/// numbers, and one if a name is not UTF-8.
 void warn_of_header(const Dataset& dataset, const DataOptions& options);
 /// The same for a converted file.
 void warn_of_header(const CopiedRows& copied, const DataOptions& options);

@@ -505,6 +505,14 @@ class Names(OutputCase):
             run("predict", self.output / "centroids.csv", data)
         done = run("predict", model, swapped, status=2)
         self.assertIn("feature 0 of swapped.csv", done.stderr)
+        for command in (["fit", latin, "-k", "2"], ["predict", model, latin], ["data", "info", latin],
+                        ["data", "convert", latin, self.folder / "y.npy"]):
+            said = run(*command).stderr
+            self.assertEqual(said.count(f"lloyd: warning: {latin}: the name 'h?he' is not UTF-8; if the file is Latin-1, "
+                                        f"'iconv -f latin1 -t utf-8 {latin} > NEW.csv' converts it\n"), 1, said)
+            self.assertNotIn("UTF-8", run(*[utf8 if word == latin else word for word in command]).stderr)
+        config = self.write("latin.yaml", f"{{dataset: {{file: '{latin}'}}, clusters: 2, backends: [sequential]}}")
+        self.assertEqual(run("run", config, "--dry-run").stderr.count("iconv"), 1)
         same = self.write("same.csv", b"\xe9,\xe8\n1,2\n3,4\n")  # each becomes one replacement character
         other = self.write("other.csv", b"\xe8,\xe9\n1,2\n3,4\n")
         run("fit", same, "-k", "2", "--model", self.folder / "m.json")
