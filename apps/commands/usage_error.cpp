@@ -13,6 +13,8 @@
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/internal/suggestion.hpp>
 
+#include "text/synonyms.hpp"
+
 namespace lloyd::apps {
 namespace {
 
@@ -80,18 +82,33 @@ std::vector<std::string> misplaced_arguments(const CLI::App& app, int count,
   return ordered;
 }
 
+// The option that is probably meant; empty if none is. `command`: the path of the subcommand.
+std::string likely_option(const std::string& name, const std::vector<std::string>& known,
+                          const std::string& command) {
+  if (std::string option = option_for(name, known); !option.empty()) return option;
+  if (std::string option = nearest_name(name, known); !option.empty()) return option;
+  if (command != "run") return {};
+  const std::string key = key_for(name);
+  if (key.empty() || key == "repeats") return {};
+  const std::size_t colon = key.find(": ");  // "backends: [openmp: {threads: N}]"
+  return colon == std::string::npos
+             ? fmt::format("--set {}=VALUE", key)
+             : fmt::format("--set {}='{}'", key.substr(0, colon), key.substr(colon + 2));
+}
+
 std::string unknown_options(const std::vector<std::string>& names,
-                            const std::vector<std::string>& known) {
-  if (names.size() == 1) {
-    return fmt::format("unknown option '{}'{}", names.front(), suggestion(names.front(), known));
-  }
+                            const std::vector<std::string>& known, const std::string& command) {
   std::string text;
   for (const std::string& name : names) {
-    const std::string nearest = nearest_name(name, known);
+    const std::string likely = likely_option(name, known, command);
     text += fmt::format("{}'{}'", text.empty() ? "" : ", ", name);
-    if (!nearest.empty()) text += fmt::format(" (did you mean '{}'?)", nearest);
+    if (!likely.empty()) {
+      text += fmt::format(" (did you mean '{}'?)", likely);
+    } else if (names.size() == 1) {
+      text += suggestion(name, known);
+    }
   }
-  return "unknown options " + text;
+  return fmt::format("unknown option{} {}", names.size() == 1 ? "" : "s", text);
 }
 
 std::string unexpected(const CLI::App& app, const CLI::App& sub, int count,
@@ -107,7 +124,7 @@ std::string unexpected(const CLI::App& app, const CLI::App& sub, int count,
     }
     unknown.push_back(name);
   }
-  if (!unknown.empty()) return unknown_options(unknown, known);
+  if (!unknown.empty()) return unknown_options(unknown, known, path_of(sub));
   return rest.empty() ? "there is one argument too many"
                       : fmt::format("unexpected argument '{}'", rest.front());
 }

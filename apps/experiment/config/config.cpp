@@ -18,6 +18,7 @@
 #include "experiment/yaml/config_values.hpp"
 #include "external/description.hpp"
 #include "text/file_kind.hpp"
+#include "text/synonyms.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -36,11 +37,17 @@ void check_axis(const ConfigNode& axis, const std::vector<std::string>& document
       axis.fail_at_key(
           "'backends' cannot be swept; give a backend's parameter a list of values instead");
     }
+    std::string meant = apps::key_for(root);
+    if (std::find(keys.begin(), keys.end(), meant.substr(0, meant.find('.'))) == keys.end()) {
+      meant.clear();  // a key that cannot be swept
+    }
     const bool known =
         std::find(document_keys.begin(), document_keys.end(), root) != document_keys.end();
     axis.fail_at_key(
         known ? fmt::format("'{}' cannot be swept (can be: {})", root, fmt::join(keys, ", "))
-              : fmt::format("unknown key '{}' in 'sweep'{}", axis.key, suggestion(root, keys)));
+              : fmt::format("unknown key '{}' in 'sweep'{}", axis.key,
+                            meant.empty() ? suggestion(root, keys)
+                                          : fmt::format(" (did you mean '{}'?)", meant)));
   }
   if (!axis.is_sequence() || axis.children.empty()) {
     axis.fail(fmt::format("the axis '{}' must be a list of values, not {}", axis.key,

@@ -14,6 +14,7 @@
 #include "experiment/config/setting.hpp"
 #include "experiment/launch/launch.hpp"
 #include "experiment/yaml/config_text.hpp"
+#include "text/synonyms.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -51,7 +52,8 @@ void check_key(const std::string& key, const ConfigNode& value) {
     if (root == "repeats" || root == "output") {
       value.fail(fmt::format("'{0}' cannot be set; the option --{0} does it", root));
     }
-    const std::string nearest = nearest_name(root, known);
+    const std::string synonym = apps::key_for(root);
+    const std::string nearest = synonym.empty() ? nearest_name(root, known) : synonym;
     value.fail(nearest.empty()
                    ? fmt::format("'{}' cannot be set (can be: {})", root, fmt::join(known, ", "))
                    : fmt::format("'{}' cannot be set (did you mean '{}'?)", root, nearest));

@@ -12,6 +12,7 @@
 #include <lloyd/parameter_set.hpp>
 
 #include "experiment/yaml/config_text.hpp"
+#include "text/synonyms.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -92,6 +93,23 @@ std::size_t read_choice(const ConfigNode& node, std::string_view what,
   return static_cast<std::size_t>(found - choices.begin());
 }
 
+namespace {
+
+// The end of a message about an unknown key of the map at `path`: the key of Lloyd for a name that
+// other programs use, or that belongs into another map, otherwise as suggestion().
+std::string key_suggestion(const std::string& name, const std::string& path,
+                           const std::vector<std::string>& keys) {
+  const std::string prefix = path.empty() ? "" : path + ".";
+  const std::string key = apps::key_for(name);
+  const std::string root = key.substr(0, key.find_first_of(".:"));
+  const bool is_here = path.empty() ? std::find(keys.begin(), keys.end(), root) != keys.end()
+                                    : key.starts_with(prefix);
+  if (key.empty() || !is_here) return suggestion(name, keys);
+  return fmt::format(" (did you mean '{}'?)", key.substr(prefix.size()));
+}
+
+}  // namespace
+
 MapReader::MapReader(const ConfigNode& node, std::string path, const std::vector<std::string>& keys)
     : node_(node), path_(std::move(path)) {
   if (!node.is_map()) {
@@ -111,7 +129,7 @@ MapReader::MapReader(const ConfigNode& node, std::string path, const std::vector
   const auto more = std::count_if(first + 1, node.children.end(),
                                   [&](const ConfigNode& child) { return !is_known(child); });
   first->fail_at_key(fmt::format("unknown key '{}'{}{}{}", excerpt(first->key), where,
-                                 suggestion(first->key, keys),
+                                 key_suggestion(first->key, path_, keys),
                                  more == 0 ? "" : fmt::format("; so are {} more keys", more)));
 }
 

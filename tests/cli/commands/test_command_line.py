@@ -43,6 +43,23 @@ class Options(TestCase):
         sentence = run("fit", IRIS, "first", "second", "-k", "3", status=2).stderr
         self.assertIn("unexpected argument 'first'", sentence)
 
+    def test_options_of_other_programs_are_translated(self):
+        for command, option, meant in (
+                (["fit", IRIS], "--n-init", "--restarts"), (["fit", IRIS], "--n_init=5", "--restarts"),
+                (["fit", IRIS], "--normalize", "--standardize"), (["fit", IRIS], "--threads", "-p threads=N"),
+                (["fit", IRIS], "--n-jobs=2", "-p threads=N"), (["predict", "m.json", IRIS], "--threads", "-p threads=N"),
+                (["fit", IRIS], "--n-clusters=3", "-k"), (["fit", IRIS], "--max-iter=9", "--max-iterations"),
+                (["fit", IRIS], "--random-state=1", "--seed"), (["data", "info", IRIS], "--sep=;", "--delimiter"),
+                (["run", "c.yaml"], "--restarts=3", "--set restarts=VALUE"),
+                (["run", "c.yaml"], "-k", "--set clusters=VALUE"),
+                (["run", "c.yaml"], "--threads=2", "--set backends='[openmp: {threads: N}]'"),
+                (["run", "c.yaml"], "--n-repeats=2", "--repeats")):
+            with self.subTest(command=command[0], option=option):
+                name = option.partition("=")[0]
+                self.assertIn(f"lloyd: unknown option '{name}' (did you mean '{meant}'?); ",
+                              run(*command, option, status=2).stderr)
+        self.assertNotIn("restarts", run("data", "info", IRIS, "--n-init=2", status=2).stderr)
+
     def test_known_options_are_listed_once(self):
         self.assertIn("unknown option '--qqqq' (known: --help, -h, --plugin-dir, --plugin-timeout, --version); ",
                       run("help", "--qqqq", status=2).stderr)
