@@ -86,10 +86,8 @@ std::vector<std::string> misplaced_arguments(const CLI::App& app, int count,
 std::string likely_option(const std::string& name, const std::vector<std::string>& known,
                           const std::string& command) {
   if (std::string option = option_for(name, known); !option.empty()) return option;
-  if (std::string option = nearest_name(name, known); !option.empty()) return option;
-  if (command != "run") return {};
-  const std::string key = key_for(name);
-  if (key.empty() || key == "repeats") return {};
+  const std::string key = command == "run" ? key_for(name) : std::string();
+  if (key.empty()) return nearest_name(name, known);
   const std::size_t colon = key.find(": ");  // "backends: [openmp: {threads: N}]"
   return colon == std::string::npos
              ? fmt::format("--set {}=VALUE", key)
