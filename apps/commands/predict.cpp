@@ -59,10 +59,9 @@ void check_features(const std::string& file, const Model& model, const BoundedFi
             ? fmt::format("; {} is a data file, whose {} rows were taken as centroids", file,
                           model.clusters)
             : std::string();
-    throw InputError(fmt::format("{} has {} features, but the model {} has {}{}{}", data.name(),
-                                 data.features(), file, model.features,
-                                 advise_columns(data, model.features, model.feature_names),
-                                 centroids));
+    throw InputError(fmt::format(
+        "{} has {} features, but the model {} has {}{}{}", data.name(), data.features(), file,
+        model.features, advise_columns(data, model.features, model.feature_names), centroids));
   }
   check_feature_names(data, model.feature_names, "the model " + file);
 }

@@ -36,9 +36,10 @@ std::vector<std::string> restart_warnings(const FitOptions& options, const std::
   const SeedingMethod method = options.seeding.method;
   if (options.restarts < 2) return {};
   if (method != SeedingMethod::file && method != SeedingMethod::first) return {};
-  return {fmt::format("{} is {}, but with {} every restart begins with the same centroids, so all "
-                      "fits are the same",
-                      restarts, options.restarts, seeding)};
+  return {
+      fmt::format("{} is {}, but with {} every restart begins with the same centroids, so all "
+                  "fits are the same",
+                  restarts, options.restarts, seeding)};
 }
 
 std::vector<std::string> class_warnings(const Dataset& dataset, const DataOptions& options) {

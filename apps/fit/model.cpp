@@ -19,9 +19,10 @@ Model read_model(const std::filesystem::path& file, std::optional<std::uint64_t>
     const std::string kind = file_kind(file);
     std::error_code error;
     if (!kind.empty() && !is_model_file(file) && std::filesystem::is_regular_file(file, error)) {
-      throw InputError(fmt::format("MODEL is {}, {}; a model is the .json file that 'lloyd fit "
-                                   "--model FILE.json' writes, or a data file of centroids",
-                                   file.string(), kind));
+      throw InputError(
+          fmt::format("MODEL is {}, {}; a model is the .json file that 'lloyd fit "
+                      "--model FILE.json' writes, or a data file of centroids",
+                      file.string(), kind));
     }
     return Model::load(file,
                        [&](double bytes) { check_reading_memory(file.string(), bytes, memory); });

@@ -25,10 +25,11 @@ bool reads_like_error(std::string_view line) {
   std::string lower(line);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const std::string_view word :
-       {"error", "fatal", "exception", "fail", "cannot", "can't", "could not", "unable", "not found",
-        "no such", "not enough", "out of memory", "denied", "refused", "abort", "terminate called",
-        "invalid", "unknown", "unrecognized", "killed"}) {
+  for (const std::string_view word : {"error",     "fatal",   "exception",    "fail",
+                                      "cannot",    "can't",   "could not",    "unable",
+                                      "not found", "no such", "not enough",   "out of memory",
+                                      "denied",    "refused", "abort",        "terminate called",
+                                      "invalid",   "unknown", "unrecognized", "killed"}) {
     if (lower.find(word) != std::string::npos) return true;
   }
   return false;

@@ -69,10 +69,10 @@ bool is_model_file(const std::filesystem::path& file) {
 
 std::string centroids_text(const std::filesystem::path& file, std::int64_t clusters,
                            std::int64_t features) {
-  return is_model_file(file) ? fmt::format("{} is a model of {} clusters and {} features",
-                                           file.string(), clusters, features)
-                             : fmt::format("{} has {} rows and {} columns", file.string(), clusters,
-                                           features);
+  return is_model_file(file)
+             ? fmt::format("{} is a model of {} clusters and {} features", file.string(), clusters,
+                           features)
+             : fmt::format("{} has {} rows and {} columns", file.string(), clusters, features);
 }
 
 CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits) {

@@ -203,9 +203,8 @@ std::vector<std::string> header_warnings(const Data& data, std::int64_t features
 std::vector<std::string> encoding_warnings(const std::vector<std::string>& names,
                                            const DataOptions& options) {
   if (find_format(options.file) != FileFormat::csv) return {};
-  const auto name = std::find_if(names.begin(), names.end(), [](const std::string& text) {
-    return utf8_text(text) != text;
-  });
+  const auto name = std::find_if(names.begin(), names.end(),
+                                 [](const std::string& text) { return utf8_text(text) != text; });
   if (name == names.end()) return {};
   const bool compressed = lower_case_extension(options.file).ends_with(".gz");
   return {fmt::format(

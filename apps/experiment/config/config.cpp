@@ -379,9 +379,9 @@ Experiment load_experiment(const std::filesystem::path& file, const Overrides& o
   const bool may_be_config = kind.empty() || kind.find("experiment") != std::string::npos ||
                              file.extension() == ".json";  // JSON is YAML
   if (!may_be_config && std::filesystem::is_regular_file(file, error)) {
-    throw InputError(fmt::format("{} is {}, not the YAML file of an experiment{}", file.string(),
-                                 kind,
-                                 find_format(file) ? "; 'dataset: {file: ...}' names it in one" : ""));
+    throw InputError(
+        fmt::format("{} is {}, not the YAML file of an experiment{}", file.string(), kind,
+                    find_format(file) ? "; 'dataset: {file: ...}' names it in one" : ""));
   }
   return read_experiment(read_config(file), file.parent_path(), file.stem().string(), overrides,
                          output);

@@ -206,10 +206,11 @@ void check_file_for_blobs(const ConfigNode& document, const std::vector<ConfigNo
                                axis_names, names.size() == 1 ? "s" : "", removal));
   }
   if (is_dataset) return;
-  set.value.fail(fmt::format("'dataset.file' cannot be set beside 'dataset.blobs'{}{}; replace the "
-                             "data set: --set 'dataset={{file: {}}}'{}",
-                             names.empty() ? "" : " and ", names.empty() ? "" : axis_names,
-                             set.value.is_scalar() ? excerpt(set.value.text) : "FILE", removal));
+  set.value.fail(
+      fmt::format("'dataset.file' cannot be set beside 'dataset.blobs'{}{}; replace the "
+                  "data set: --set 'dataset={{file: {}}}'{}",
+                  names.empty() ? "" : " and ", names.empty() ? "" : axis_names,
+                  set.value.is_scalar() ? excerpt(set.value.text) : "FILE", removal));
 }
 
 // Refuses keys of --set that have no effect because an axis or a later --set overwrites them.

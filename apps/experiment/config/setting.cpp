@@ -205,9 +205,10 @@ Seeding read_seeding(const ConfigNode& node, const fs::path& folder) {
       seeding.method = parse_seeding_method(name);
     } catch (const InputError& error) {
       if (!fs::path(name).has_extension()) method->fail(error.what());
-      method->fail(fmt::format("'{0}' is not a seeding method; a file of centroids or a model is "
-                               "given as 'seeding: {{file: {0}}}'",
-                               name));
+      method->fail(
+          fmt::format("'{0}' is not a seeding method; a file of centroids or a model is "
+                      "given as 'seeding: {{file: {0}}}'",
+                      name));
     }
     if ((seeding.method == SeedingMethod::file) != (file != nullptr)) {
       method->fail(file == nullptr

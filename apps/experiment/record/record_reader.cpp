@@ -169,9 +169,10 @@ bool read_line(std::istream& stream, std::string& text) {
 void refuse_other_kind(const std::filesystem::path& file) {
   const std::string kind = apps::file_kind(file);
   if (kind.empty() || file.extension() == ".jsonl") return;
-  throw InputError(fmt::format("{} is {}, not records; 'lloyd run' writes these into the file "
-                               "records.jsonl of its output folder",
-                               file.string(), kind));
+  throw InputError(
+      fmt::format("{} is {}, not records; 'lloyd run' writes these into the file "
+                  "records.jsonl of its output folder",
+                  file.string(), kind));
 }
 
 // Reads all runs, in the order of their last records.
