@@ -23,8 +23,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 // the definition's order, without fused multiply-add.
 constexpr lloyd::BackendInfo kInfo = [] {
   lloyd::BackendInfo info = lloyd::exact_step_info("CUDA: a thread per sample, float64");
-  info.parameters = kParameters;
-  info.parameter_count = 2;
+  info.set_parameters(kParameters);
   return info;
 }();
 

@@ -25,8 +25,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 // order (features ascending), and rounded partial sums of squares never decrease.
 constexpr lloyd::BackendInfo kInfo = [] {
   lloyd::BackendInfo info = lloyd::exact_step_info("partial distance search, one thread");
-  info.parameters = kParameters;
-  info.parameter_count = 1;
+  info.set_parameters(kParameters);
   return info;
 }();
 

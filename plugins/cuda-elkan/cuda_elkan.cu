@@ -1,5 +1,7 @@
 // The triangle-inequality backend: exact labels, computing only the distances that the bounds leave
 // open.
+#include <cstdint>
+#include <iterator>
 #include <memory>
 
 #include "cuda/backend.hpp"
@@ -36,7 +38,7 @@ struct ElkanPlugin {
       .reproducibility_float64 = lloyd::Reproducibility::canonical,
       .preference = 120,
       .parameters = kParameters,
-      .parameter_count = 3,
+      .parameter_count = std::ssize(kParameters),
   };
 
   static lloyd::Status supports(const lloyd::ProblemShape& shape,

@@ -41,8 +41,7 @@ constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t pref
   info.reproducibility_float64 = lloyd::Reproducibility::canonical;
   info.preference = preference;
   info.reproducibility_reason = "distances of float32 samples are computed in float32";
-  info.parameters = parameters;
-  info.parameter_count = Count;
+  info.set_parameters(parameters);
   return info;
 }
 

@@ -1,6 +1,7 @@
 // The openmp backend: its parameters, its threads, and the step that Lloyd's loop calls.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -46,7 +47,7 @@ constexpr lloyd::BackendInfo kInfo = {
     .reproducibility_float64 = lloyd::Reproducibility::canonical,
     .preference = 100,
     .parameters = kParameters,
-    .parameter_count = 4,
+    .parameter_count = std::ssize(kParameters),
 };
 
 int thread_count(const lloyd::ParameterList& parameters) {

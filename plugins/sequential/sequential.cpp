@@ -1,5 +1,6 @@
 // The baseline: textbook loops on one thread.
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -25,7 +26,7 @@ constexpr lloyd::BackendInfo kInfo = {
     .preference = 10,
     .reproducibility_reason = "distances of float32 samples are computed in float32",
     .parameters = kParameters,
-    .parameter_count = 1,
+    .parameter_count = std::ssize(kParameters),
 };
 
 // One assignment, by textbook loops. Feature j of row i is x[i*row_stride + j*feature_stride].

@@ -53,6 +53,16 @@ struct BackendInfo {
   const char* reproducibility_reason = nullptr;  ///< why it is not `canonical`; may be null
   const ParameterInfo* parameters = nullptr;     ///< the schema: `parameter_count` entries
   std::int64_t parameter_count = 0;              ///< 0 to 1000
+
+  /// Sets `parameters` and `parameter_count`. The schema must live as long as the plugin.
+  template <std::int64_t Count>
+  constexpr void set_parameters(const ParameterInfo (&schema)[Count]) {
+    parameters = schema;
+    parameter_count = Count;
+  }
+  /// A temporary schema would be gone when it is read.
+  template <std::int64_t Count>
+  void set_parameters(const ParameterInfo (&&schema)[Count]) = delete;
 };
 static_assert(sizeof(BackendInfo) == 80);
 
