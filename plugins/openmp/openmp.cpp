@@ -57,7 +57,7 @@ int thread_count(const lloyd::ParameterList& parameters) {
 
 lloyd_openmp::InstructionSet checked_instruction_set(const lloyd::ParameterList& parameters) {
   using lloyd_openmp::InstructionSet;
-  const std::int64_t choice = parameters.integer("isa");
+  const std::int64_t choice = parameters.choice("isa");
   if (!InstructionSet::supported(choice)) {
     throw lloyd::StatusError(lloyd::StatusCode::unsupported,
                              std::string("this machine has no ") + InstructionSet::kNames[choice] +
@@ -67,7 +67,7 @@ lloyd_openmp::InstructionSet checked_instruction_set(const lloyd::ParameterList&
 }
 
 lloyd_openmp::Algorithm chosen_algorithm(const lloyd::ParameterList& parameters) {
-  return static_cast<lloyd_openmp::Algorithm>(parameters.integer("algorithm"));
+  return static_cast<lloyd_openmp::Algorithm>(parameters.choice("algorithm"));
 }
 
 // Number of the calling thread within the team, set at the start of each block.

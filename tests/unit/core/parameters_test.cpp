@@ -1,8 +1,10 @@
 // ParameterSet, and the suggestions in its messages.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,8 +12,10 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/suggestion.hpp>
 #include <lloyd/parameter_set.hpp>
+#include <lloyd/plugin/abi/backend.hpp>
 
 #include "json/parameters_json.hpp"
+#include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
 namespace {
@@ -68,6 +72,65 @@ TEST(ParameterSet, HandsItsValuesToTheBackend) {
     EXPECT_EQ(list.values[i].type, kSchema[i].type);
   }
 }
+
+std::string unreadable(const std::function<void(const ParameterList&)>& read) {
+  const ParameterSet set = parameters();
+  return message_of<StatusError>([&] { read(set.list()); });
+}
+
+TEST(ParameterList, ReadsAParameterByItsOwnTypeOnly) {
+  EXPECT_EQ(unreadable([](const ParameterList& list) { list.number("threads"); }),
+            "the backend reads the parameter 'threads' with number(), but its schema declares it "
+            "with integer_parameter(); read it with integer()");
+  EXPECT_EQ(unreadable([](const ParameterList& list) { list.integer("slack"); }),
+            "the backend reads the parameter 'slack' with integer(), but its schema declares it "
+            "with number_parameter(); read it with number()");
+  EXPECT_EQ(unreadable([](const ParameterList& list) { list.integer("layout"); }),
+            "the backend reads the parameter 'layout' with integer(), but its schema declares it "
+            "with choice_parameter(); read it with choice()");
+  EXPECT_EQ(unreadable([](const ParameterList& list) { list.choice("pinned"); }),
+            "the backend reads the parameter 'pinned' with choice(), but its schema declares it "
+            "with boolean_parameter(); read it with boolean()");
+  EXPECT_EQ(unreadable([](const ParameterList& list) { list.boolean("threads"); }),
+            "the backend reads the parameter 'threads' with boolean(), but its schema declares it "
+            "with integer_parameter(); read it with integer()");
+}
+
+TEST(ParameterList, ReadsDeclaredNamesOnly) {
+  EXPECT_EQ(unreadable([](const ParameterList& list) { list.integer("thread"); }),
+            "the backend reads the parameter 'thread', which its schema does not declare; it "
+            "declares threads, slack, pinned, layout, offset");
+  EXPECT_EQ(message_of<StatusError>([] { ParameterList().boolean("pinned"); }),
+            "the backend reads the parameter 'pinned', which its schema does not declare; it "
+            "declares none");
+}
+
+constexpr ParameterInfo kTwoParameters[] = {kSchema[0], kSchema[1]};
+
+TEST(BackendInfo, CountsTheParametersThatItIsGiven) {
+  constexpr BackendInfo kGiven = [] {
+    BackendInfo info;
+    info.set_parameters(kTwoParameters);
+    return info;
+  }();
+  EXPECT_EQ(kGiven.parameters, kTwoParameters);
+  EXPECT_EQ(kGiven.parameter_count, 2);
+}
+
+// Pointers to a temporary array would dangle.
+template <class Schema>
+concept TakesSchema = requires(BackendInfo info, Schema&& schema) {
+  info.set_parameters(std::forward<Schema>(schema));
+};
+static_assert(TakesSchema<const ParameterInfo (&)[2]>);
+static_assert(TakesSchema<ParameterInfo (&)[2]>);
+static_assert(!TakesSchema<const ParameterInfo[2]>);
+template <class Words>
+concept TakesWords = requires(Words&& words) {
+  choice_parameter("layout", std::forward<Words>(words), "");
+};
+static_assert(TakesWords<const char* const (&)[2]>);
+static_assert(!TakesWords<const char* const[2]>);
 
 TEST(ParameterSet, IsJsonWithTheTypesOfItsSchema) {
   ParameterSet set = parameters();

@@ -52,6 +52,31 @@ class ParameterLimitedStep : public fake::FakeStep<T> {
   }
 };
 
+// Reads an integer as a number.
+template <class T>
+class WrongReaderStep : public fake::FakeStep<T> {
+ public:
+  WrongReaderStep(const DatasetView& dataset, const ParameterList& parameters)
+      : fake::FakeStep<T>(dataset, parameters), threads_(parameters.number("threads")) {}
+  double threads() const { return threads_; }
+
+ private:
+  double threads_;
+};
+
+TEST(StepBackend, OpensNoStepThatReadsAParameterAsAnotherType) {
+  const Dataset dataset("d", Matrix::from_values(std::vector<float>{0, 1}, 2, 1));
+  StepBackend<WrongReaderStep, fake::kInfo> backend;
+  const ParameterSet parameters(fake::kParameters, 2);
+  Session* session = nullptr;
+  const Status status = backend.open(dataset.view(), parameters.list(), &session);
+  EXPECT_EQ(session, nullptr);
+  EXPECT_EQ(status.code, StatusCode::internal);
+  EXPECT_STREQ(status.message,
+               "the backend reads the parameter 'threads' with number(), but its schema declares "
+               "it with integer_parameter(); read it with integer()");
+}
+
 TEST(StepBackend, ListsTheDevicesOfItsStep) {
   DeviceList devices;
   ASSERT_TRUE((StepBackend<DeviceStep, fake::kInfo>::probe(&devices).ok()));

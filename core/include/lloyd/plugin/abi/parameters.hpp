@@ -75,7 +75,7 @@ constexpr ParameterInfo boolean_parameter(const char* name, bool fallback, const
 }
 
 /// Schema of a choice between words; the first is the default. `choices` must live as long as the
-/// plugin.
+/// plugin. The backend reads the index of the chosen word with ParameterList::choice().
 template <std::int32_t Count>
 constexpr ParameterInfo choice_parameter(const char* name, const char* const (&choices)[Count],
                                          const char* meaning) {
@@ -88,6 +88,10 @@ constexpr ParameterInfo choice_parameter(const char* name, const char* const (&c
   info.integer_maximum = Count - 1;
   return info;
 }
+/// The words of a temporary array would be gone when they are read.
+template <std::int32_t Count>
+ParameterInfo choice_parameter(const char* name, const char* const (&&choices)[Count],
+                               const char* meaning) = delete;
 
 /// The value of one parameter, checked by the core against the schema.
 struct ParameterValue {
@@ -107,23 +111,63 @@ struct ParameterList {
   std::int64_t count = 0;                             ///< parameters of the schema
 
   /// The value of an integer parameter. This and the functions below throw StatusError for a name
-  /// that is not in the schema.
-  std::int64_t integer(std::string_view name) const { return find(name).integer; }
+  /// that is not in the schema, and for a parameter of another type.
+  std::int64_t integer(std::string_view name) const {
+    return find(name, ParameterType::integer).integer;
+  }
   /// The value of a number parameter.
-  double number(std::string_view name) const { return find(name).number; }
+  double number(std::string_view name) const { return find(name, ParameterType::number).number; }
   /// The value of a boolean parameter.
-  bool boolean(std::string_view name) const { return find(name).integer != 0; }
+  bool boolean(std::string_view name) const {
+    return find(name, ParameterType::boolean).integer != 0;
+  }
   /// The index of the chosen word in ParameterInfo::choices.
-  std::int64_t choice(std::string_view name) const { return find(name).integer; }
+  std::int64_t choice(std::string_view name) const {
+    return find(name, ParameterType::choice).integer;
+  }
 
  private:
-  const ParameterValue& find(std::string_view name) const {
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (name == values[i].name) return values[i];
+  // The name of a type, which is also that of the function that reads it.
+  static const char* name_of(ParameterType type) {
+    switch (type) {
+      case ParameterType::integer:
+        return "integer";
+      case ParameterType::number:
+        return "number";
+      case ParameterType::boolean:
+        return "boolean";
+      case ParameterType::choice:
+        return "choice";
     }
-    throw StatusError(
-        StatusCode::internal,
-        "the backend reads a parameter that its schema does not declare: " + std::string(name));
+    return "unknown";
+  }
+
+  const ParameterValue& find(std::string_view name, ParameterType type) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (name != values[i].name) continue;
+      if (values[i].type == type) return values[i];
+      fail_type(values[i], type);
+    }
+    fail_name(name);
+  }
+
+  [[noreturn]] void fail_name(std::string_view name) const {
+    std::string declared;
+    for (std::int64_t i = 0; i < count; ++i) {
+      declared.append(i == 0 ? "" : ", ").append(values[i].name);
+    }
+    throw StatusError(StatusCode::internal,
+                      "the backend reads the parameter '" + std::string(name) +
+                          "', which its schema does not declare; it declares " +
+                          (count == 0 ? "none" : declared));
+  }
+
+  [[noreturn]] static void fail_type(const ParameterValue& value, ParameterType type) {
+    const std::string right = name_of(value.type);
+    throw StatusError(StatusCode::internal,
+                      "the backend reads the parameter '" + std::string(value.name) + "' with " +
+                          name_of(type) + "(), but its schema declares it with " + right +
+                          "_parameter(); read it with " + right + "()");
   }
 };
 static_assert(sizeof(ParameterList) == 24);
