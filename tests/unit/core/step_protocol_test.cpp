@@ -1,5 +1,6 @@
 // The sequence of step calls that LloydLoop makes.
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/lloyd_loop.hpp>
 #include <lloyd/plugin/sdk/step.hpp>
+
+#include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
 namespace {
@@ -161,6 +164,92 @@ TEST_F(StepCalls, ReturnNoLabelOutsideOfTheClusters) {
     options.clusters = 2;
     loop.begin_passes(options);
     EXPECT_EQ(code_of([&] { loop.pass(pass, nullptr, passed); }), expected) << offset;
+  }
+}
+
+// Hands out the given blocks, to the given worker.
+struct GivenBlocks : RowStep<GivenBlocks, double> {
+  explicit GivenBlocks(const DatasetView& view) : RowStep(view, {}) {}
+  std::int32_t label(const double* x) const {
+    return nearest_centroid(x, centroids, clusters, dataset.features).label;
+  }
+  int workers() const { return worker_count; }
+  template <class Body>
+  void for_each_block(RowRange, Body&& body) const {
+    for (const RowRange block : blocks) body(worker, block);
+  }
+
+  int worker_count = 2;
+  int worker = 0;
+  std::vector<RowRange> blocks{{0, 3}, {2, 2}, {3, 5}};
+};
+static_assert(Step<GivenBlocks>);
+
+class StepBlocks : public testing::Test {
+ protected:
+  // The errors of a fit and of a labelling, which must be the same.
+  static std::string error_of(const std::function<void(GivenBlocks&)>& change) {
+    const Dataset data{"samples", Matrix::from_values(std::vector<double>{0, 1, 2, 20, 21}, 5, 1)};
+    const std::vector<double> start{0, 21};
+    GivenBlocks step{data.view()};
+    change(step);
+    LloydLoop<GivenBlocks> loop{step, data.view()};
+    FitSpec spec;
+    spec.clusters = 2;
+    spec.initial_centroids = start.data();
+    spec.max_iterations = 3;
+    FitResult result;
+    const std::string message = message_of<StatusError>([&] { loop.fit(spec, nullptr, result); });
+    LabelRequest request;
+    request.centroids = start.data();
+    request.clusters = 2;
+    LabelResult labels;
+    EXPECT_EQ(message_of<StatusError>([&] { loop.label(request, nullptr, labels); }), message);
+    return message;
+  }
+};
+
+// A worker and a row are indices too.
+TEST_F(StepBlocks, AreCheckedBeforeTheyAreUsed) {
+  EXPECT_EQ(error_of([](GivenBlocks&) {}), "(nothing was thrown)");
+  EXPECT_EQ(error_of([](GivenBlocks& step) { step.worker = 2; }),
+            "the step's for_each_block() calls its body with worker 2, but workers() returns 2; "
+            "workers are counted from 0");
+  EXPECT_EQ(error_of([](GivenBlocks& step) { step.worker = -1; }),
+            "the step's for_each_block() calls its body with worker -1, but workers() returns 2; "
+            "workers are counted from 0");
+  EXPECT_EQ(error_of([](GivenBlocks& step) {
+              step.blocks[2] = {3, 8};
+            }),
+            "the step's for_each_block() calls its body with the block [3, 8), which is not within "
+            "its rows [0, 5)");
+  EXPECT_EQ(error_of([](GivenBlocks& step) {
+              step.blocks[0] = {-1, 3};
+            }),
+            "the step's for_each_block() calls its body with the block [-1, 3), which is not "
+            "within its rows [0, 5)");
+  EXPECT_EQ(error_of([](GivenBlocks& step) {
+              step.blocks[0] = {3, 0};
+            }),
+            "the step's for_each_block() calls its body with the block [3, 0), which is not within "
+            "its rows [0, 5)");
+}
+
+TEST_F(StepBlocks, HaveEachRowOnce) {
+  EXPECT_EQ(error_of([](GivenBlocks& step) { step.blocks.pop_back(); }),
+            "the blocks of the step's for_each_block() have 3 rows in total; each of its 5 rows "
+            "must be in one block");
+  EXPECT_EQ(error_of([](GivenBlocks& step) {
+              step.blocks[0] = {0, 5};
+            }),
+            "the blocks of the step's for_each_block() have 7 rows in total; each of its 5 rows "
+            "must be in one block");
+}
+
+TEST_F(StepBlocks, NeedAWorker) {
+  for (const int count : {0, -3}) {
+    EXPECT_EQ(error_of([&](GivenBlocks& step) { step.worker_count = count; }),
+              "the step's workers() returns " + std::to_string(count) + "; it must be at least 1");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
@@ -183,7 +184,8 @@ class LloydLoop {
         : sums(plan, clusters),
           counts(static_cast<std::size_t>(clusters)),
           farthest(farthest_count) {}
-    bool used = true;  // received a block since clear()
+    bool used = true;             // received a block since clear()
+    std::int64_t block_rows = 0;  // rows of its blocks in this call of for_each_block()
     std::int64_t changed = 0;
     ClusterSums sums;
     std::vector<std::int64_t> counts;
@@ -280,7 +282,7 @@ class LloydLoop {
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
       workers_.clear();  // consistent if an allocation below throws
-      std::vector<std::unique_ptr<LoopWorker>> workers(static_cast<std::size_t>(step_.workers()));
+      std::vector<std::unique_ptr<LoopWorker>> workers(checked_workers());
       sums_.emplace(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
@@ -289,11 +291,20 @@ class LloydLoop {
     resume(observer);
   }
 
+  std::size_t checked_workers() const {
+    const int workers = step_.workers();
+    if (workers >= 1) return static_cast<std::size_t>(workers);
+    throw StatusError(
+        StatusCode::internal,
+        "the step's workers() returns " + std::to_string(workers) + "; it must be at least 1");
+  }
+
   void resume(Observer* observer) {
     observer_ = observer;
     stopped_ = false;
     out_of_memory_ = false;
     has_bad_label_ = false;
+    has_bad_block_ = false;
   }
 
   // Calls body(passes), and ends the passes if it throws.
@@ -370,20 +381,69 @@ class LloydLoop {
     if (!are_labels(labels, rows, clusters_)) throw BadLabel();
   }
 
+  // Worker and block are indices, too. An empty block may be anywhere.
+  bool is_valid_block(int worker, RowRange block, RowRange rows) const {
+    if (worker < 0 || worker >= std::ssize(workers_)) return false;
+    if (block.size() == 0) return true;
+    return block.size() > 0 && block.begin >= rows.begin && block.end <= rows.end;
+  }
+
+  // Called by the workers; the first call is kept.
+  void note_bad_block(int worker, RowRange block) {
+    if (!has_bad_block_.exchange(true)) {
+      bad_worker_ = worker;
+      bad_block_ = block;
+    }
+    stopped_.store(true);
+  }
+
+  [[noreturn]] void throw_bad_block(RowRange rows) const {
+    const auto text = [](RowRange range) {
+      return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
+    };
+    const std::string worker = std::to_string(bad_worker_);
+    const std::string workers = std::to_string(workers_.size());
+    const bool wrong_worker = bad_worker_ < 0 || bad_worker_ >= std::ssize(workers_);
+    throw StatusError(
+        StatusCode::internal,
+        wrong_worker ? "the step's for_each_block() calls its body with worker " + worker +
+                           ", but workers() returns " + workers + "; workers are counted from 0"
+                     : "the step's for_each_block() calls its body with the block " +
+                           text(bad_block_) + ", which is not within its rows " + text(rows));
+  }
+
+  // Rows that are in no block would have no label.
+  void check_covered(RowRange rows) {
+    std::int64_t covered = 0;
+    for_each_worker([&](const LoopWorker& worker) { covered += worker.block_rows; });
+    if (covered == rows.size()) return;
+    throw StatusError(StatusCode::internal,
+                      "the blocks of the step's for_each_block() have " + std::to_string(covered) +
+                          " rows in total; each of its " + std::to_string(rows.size()) +
+                          " rows must be in one block");
+  }
+
   // Calls body(worker, block) for all blocks of `rows`. Throws on the calling thread:
   // StatusCode::cancelled if the observer requests to stop, std::bad_alloc if a worker has no
-  // memory, StatusCode::internal if a worker throws BadLabel.
+  // memory, StatusCode::internal if a worker throws BadLabel or the blocks of the step are wrong.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
+    for_each_worker([](LoopWorker& worker) { worker.block_rows = 0; });
     step_.for_each_block(rows, [&](int worker, RowRange block) {
       if (stopped_.load(std::memory_order_relaxed)) return false;
+      if (!is_valid_block(worker, block, rows)) {
+        note_bad_block(worker, block);
+        return false;
+      }
       if (observer_ != nullptr && observer_->stop_requested()) {
         stopped_.store(true, std::memory_order_relaxed);
         return false;
       }
       const FloatEnvironment environment;
       try {
-        body(worker_of_block(worker), block);
+        LoopWorker& own = worker_of_block(worker);
+        body(own, block);
+        own.block_rows += block.size();
       } catch (const std::bad_alloc&) {
         out_of_memory_.store(true);
         stopped_.store(true);
@@ -400,7 +460,9 @@ class LloydLoop {
       throw StatusError(StatusCode::internal,
                         "the step returned a label that is not in [0, clusters)");
     }
+    if (has_bad_block_.load()) throw_bad_block(rows);
     if (stopped_.load()) throw_cancelled();
+    check_covered(rows);
   }
 
   RowRange all_rows() const { return {0, dataset_.samples}; }
@@ -604,6 +666,9 @@ class LloydLoop {
   std::atomic<bool> stopped_{false};
   std::atomic<bool> out_of_memory_{false};
   std::atomic<bool> has_bad_label_{false};
+  std::atomic<bool> has_bad_block_{false};
+  int bad_worker_ = 0;  // of the first wrong block, as is the next
+  RowRange bad_block_;
 };
 
 }  // namespace lloyd
