@@ -49,11 +49,14 @@ class WriteABackend(OutOfTreeCase):
     def test_step_with_workers_passes(self):
         self.check_plugin("panels")
 
+    def test_data_types_and_choices_pass(self):
+        self.check_plugin("scan")
+
     def test_session_of_its_own_passes(self):
         self.check_plugin("own-loop")
 
     def test_every_plugin_is_built_above(self):
-        self.assertEqual(sorted(PLUGINS), ["own-loop", "panels"])
+        self.assertEqual(sorted(PLUGINS), ["own-loop", "panels", "scan"])
 
     def test_excerpts_stand_in_files_that_are_built(self):
         excerpts = [code for code in CODE if code not in PLUGINS.values()]
