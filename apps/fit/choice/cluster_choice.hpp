@@ -35,7 +35,7 @@ struct ClusterChoice {
 /// How choose_clusters() fits and reads the data.
 struct ClusterTrials {
   std::function<Fit(std::int64_t clusters)> fit;  ///< fits one k; called in ascending order
-  std::int64_t block_rows = 1;  ///< for a data set that is not in memory, see cluster_criteria()
+  std::int64_t block_rows = 0;  ///< for a data set that is not in memory, see cluster_criteria()
   StopFunction stop;            ///< polled while criteria are computed; may be empty
 };
 

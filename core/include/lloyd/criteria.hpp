@@ -43,11 +43,12 @@ struct ClusterCriteria {
 
 /// Computes the criteria of a partition in two passes over the samples on this thread, in float64
 /// and in row order. `labels` has n entries in [0, clusters). A data set that is not in memory is
-/// read in blocks of `block_rows` rows (>= 1), two of which are held in memory. Throws InputError
-/// unless there are n labels in that range, and for block_rows < 1. Also throws what the data set's
-/// source throws, and Cancelled once `stop` returns true.
+/// read in blocks of `block_rows` rows, two of which are held in memory; 0: blocks of about 4 MiB.
+/// For a data set in memory, `block_rows` has no effect. Throws InputError unless there are n
+/// labels in that range, and for block_rows < 0. Also throws what the data set's source throws, and
+/// Cancelled once `stop` returns true.
 ClusterCriteria cluster_criteria(const Dataset& dataset, std::span<const std::int32_t> labels,
-                                 std::int64_t clusters, std::int64_t block_rows = 1,
+                                 std::int64_t clusters, std::int64_t block_rows = 0,
                                  const StopFunction& stop = {});
 
 /// The simplified silhouette alone, see ClusterCriteria.
@@ -59,7 +60,7 @@ struct SimplifiedSilhouette {
 /// As cluster_criteria(), without the Davies-Bouldin criterion, which takes k^2 d operations.
 SimplifiedSilhouette simplified_silhouette(const Dataset& dataset,
                                            std::span<const std::int32_t> labels,
-                                           std::int64_t clusters, std::int64_t block_rows = 1,
+                                           std::int64_t clusters, std::int64_t block_rows = 0,
                                            const StopFunction& stop = {});
 
 }  // namespace lloyd

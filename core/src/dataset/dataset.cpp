@@ -259,10 +259,8 @@ std::uint64_t Dataset::compute_fingerprint() const {
   if (in_memory()) {
     fingerprint.add(matrix_.data, matrix_.stride, matrix_.rows);
   } else {
-    constexpr std::int64_t kBlockBytes = std::int64_t{4}
-                                         << 20;  // in addition to the blocks of a session
-    const std::int64_t rows_at_once = kBlockBytes / (features() * size_of(dtype())) + 1;
-    RowBlocks(*source_, rows_at_once).for_each([&](RowRange rows, const void* data) {
+    // In addition to the blocks of a session.
+    RowBlocks(*source_, usual_block_rows(*source_)).for_each([&](RowRange rows, const void* data) {
       fingerprint.add(data, matrix_.columns, rows.size());
     });
   }

@@ -10,6 +10,11 @@
 
 namespace lloyd {
 
+std::int64_t usual_block_rows(const RowSource& source) {
+  constexpr std::int64_t kBlockBytes = std::int64_t{4} << 20;
+  return kBlockBytes / (source.features() * size_of(source.dtype())) + 1;
+}
+
 RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
     : source_(source), block_rows_(std::min(block_rows, source.samples())) {
   if (block_rows < 1) {

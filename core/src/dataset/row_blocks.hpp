@@ -15,6 +15,9 @@ using BlockBody = std::function<void(RowRange rows, const void* data)>;
 /// Calls a body for blocks that cover some rows of a data set in ascending order.
 using ReadBlocks = std::function<void(RowRange rows, const BlockBody& body)>;
 
+/// Rows of a block of about 4 MiB, for work without a memory plan; at least 1.
+std::int64_t usual_block_rows(const RowSource& source);
+
 class RowBlocks {
  public:
   /// Holds two blocks of `block_rows` rows (>= 1), or one of all rows if the source has no more.

@@ -43,7 +43,9 @@ void for_each_row(const Dataset& dataset, std::int64_t block_rows, const StopFun
     visit_block(0, dataset.samples(), dataset.matrix().stride, dataset.matrix().data);
     return;
   }
-  RowBlocks(*dataset.source(), block_rows).for_each([&](RowRange rows, const void* data) {
+  const RowSource& source = *dataset.source();
+  RowBlocks blocks(source, block_rows == 0 ? usual_block_rows(source) : block_rows);
+  blocks.for_each([&](RowRange rows, const void* data) {
     visit_block(rows.begin, rows.size(), dataset.features(), data);
   });
 }

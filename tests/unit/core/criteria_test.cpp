@@ -1,4 +1,5 @@
 // Criteria for choosing k against values of scikit-learn and of the definitions.
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -58,11 +59,42 @@ TEST(ClusterCriteria, EqualThoseOfScikitLearn) {
 }
 
 TEST(ClusterCriteria, OfDataReadInBlocks) {
-  for (const std::int64_t block_rows : {1, 3, 20}) {
+  for (const std::int64_t block_rows : {0, 1, 3, 20}) {
     const Dataset dataset(
-        std::shared_ptr<const RowSource>(rows_of("twenty", twenty_samples<float>())), block_rows);
+        std::shared_ptr<const RowSource>(rows_of("twenty", twenty_samples<float>())), 7);
     expect_values_of_twenty(cluster_criteria(dataset, kTwentyLabels, 3, block_rows));
   }
+}
+
+// Counts the blocks that are read.
+class CountingSource final : public RowSource {
+ public:
+  explicit CountingSource(const Matrix& matrix) : inner_(rows_of("counted", matrix)) {}
+  const std::string& name() const override { return inner_->name(); }
+  std::int64_t samples() const override { return inner_->samples(); }
+  std::int64_t features() const override { return inner_->features(); }
+  DType dtype() const override { return inner_->dtype(); }
+  void read(RowRange rows, void* values) const override {
+    ++reads_;
+    inner_->read(rows, values);
+  }
+  int take_reads() const { return reads_.exchange(0); }
+
+ private:
+  std::unique_ptr<RowSource> inner_;
+  mutable std::atomic<int> reads_{0};
+};
+
+// Reading a row at a time would take hundreds of times longer.
+TEST(ClusterCriteria, ReadLargeBlocksByDefault) {
+  const auto source = std::make_shared<const CountingSource>(twenty_samples<float>());
+  const Dataset dataset(source, 20);
+  source->take_reads();
+  expect_values_of_twenty(cluster_criteria(dataset, kTwentyLabels, 3));
+  EXPECT_EQ(source->take_reads(), 2);  // a block in each pass
+  simplified_silhouette(dataset, kTwentyLabels, 3);
+  EXPECT_EQ(source->take_reads(), 2);
+  EXPECT_THROW(cluster_criteria(dataset, kTwentyLabels, 3, -1), InputError);
 }
 
 TEST(ClusterCriteria, LeaveOutClustersWithoutSamples) {
