@@ -77,6 +77,9 @@ struct Fit : Model {
   double fit_ms = 0;  ///< wall time of all restarts, without seeding and opening, milliseconds
   /// The check of the result, if one was run; see BackendSession::check().
   std::optional<ResultCheck> check = std::nullopt;
+  /// The first error of writing a checkpoint, also given to CheckpointOptions::on_warning; the fit
+  /// continued. Empty if there was none, and on ranks other than 0, which write none.
+  std::string checkpoint_error = {};
 };
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses

@@ -1,7 +1,9 @@
 #include "checkpoint/fit_checkpoints.hpp"
 
 #include <exception>
+#include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -90,6 +92,34 @@ ordered_json problem_of(const BackendSession& session, const FitOptions& options
 
 }  // namespace
 
+void check_checkpoint_options(const CheckpointOptions& checkpoints) {
+  const double seconds = checkpoints.every_seconds;
+  const std::int64_t iterations = checkpoints.every_iterations;
+  if (checkpoints.folder.empty() && (checkpoints.resume || iterations != 0)) {
+    throw InputError(fmt::format(
+        "CheckpointOptions::{} is set, but its folder is empty, so there are no checkpoints; name "
+        "their folder",
+        checkpoints.resume ? "resume" : "every_iterations"));
+  }
+  if (iterations < 0) {
+    throw InputError(fmt::format(
+        "CheckpointOptions::every_iterations is {}; it must be at least 1, or 0 for checkpoints by "
+        "time",
+        iterations));
+  }
+  if (!(seconds > 0)) {
+    throw InputError(fmt::format(
+        "CheckpointOptions::every_seconds is {}; it must be above 0 (every_iterations = 1 writes a "
+        "checkpoint after each iteration)",
+        seconds));
+  }
+  if (iterations > 0 && seconds != CheckpointOptions().every_seconds) {
+    throw InputError(fmt::format(
+        "CheckpointOptions has every_iterations = {} and every_seconds = {}; set only one of them",
+        iterations, seconds));
+  }
+}
+
 FitCheckpoints::FitCheckpoints(const BackendSession& session, const FitOptions& options,
                                const CheckpointOptions& checkpoints, Observer* observer)
     : options_(options),
@@ -100,7 +130,13 @@ FitCheckpoints::FitCheckpoints(const BackendSession& session, const FitOptions& 
       values_(options.clusters * session.dataset().features()),
       folder_(checkpoints.folder, problem_of(session, options, checkpoints)) {
   ranks_.together([&] {
-    if (ranks_.rank() != 0 || checkpoints.resume || !has_checkpoint(checkpoints.folder)) return;
+    if (ranks_.rank() != 0) return;
+    std::error_code error;
+    if (!std::filesystem::is_directory(checkpoints.folder, error)) {
+      throw InputError(fmt::format("the checkpoint folder {} does not exist or is no folder",
+                                   checkpoints.folder.string()));
+    }
+    if (checkpoints.resume || !has_checkpoint(checkpoints.folder)) return;
     throw InputError(fmt::format(
         "{} has the checkpoint of an unfinished fit; resume that fit, or remove the checkpoint",
         checkpoints.folder.string()));
@@ -202,10 +238,10 @@ void FitCheckpoints::save() {
     folder_.save(state_, best_);
     saved_ = true;
   } catch (const std::exception& error) {
-    if (!std::exchange(warned_, true) && checkpoints_.on_warning) {
-      checkpoints_.on_warning(fmt::format(
-          "a checkpoint cannot be written; the fit continues without it: {}", error.what()));
-    }
+    if (!error_.empty()) return;
+    error_ = fmt::format("a checkpoint cannot be written; the fit continues without it: {}",
+                         error.what());
+    if (checkpoints_.on_warning) checkpoints_.on_warning(error_);
   }
 }
 

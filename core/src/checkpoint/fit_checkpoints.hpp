@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <lloyd/fit.hpp>
@@ -15,6 +16,9 @@
 
 namespace lloyd {
 
+/// Throws InputError for intervals out of range, and for options that would have no effect.
+void check_checkpoint_options(const CheckpointOptions& checkpoints);
+
 /// The checkpoints of all restarts of one fit. As the observer of a restart, it counts the
 /// iterations before the checkpoint too, and forwards the records to another observer.
 ///
@@ -25,8 +29,8 @@ namespace lloyd {
 class FitCheckpoints final : public Observer {
  public:
   /// Collective on the ranks of the data set; rank 0 reads and writes. `observer` may be null. All
-  /// arguments must outlive this object. Throws InputError, unless the fit is to be resumed, if the
-  /// folder has a checkpoint.
+  /// arguments must outlive this object. Throws InputError if the folder does not exist and, unless
+  /// the fit is to be resumed, if it has a checkpoint.
   FitCheckpoints(const BackendSession& session, const FitOptions& options,
                  const CheckpointOptions& checkpoints, Observer* observer);
 
@@ -46,6 +50,8 @@ class FitCheckpoints final : public Observer {
   void end(const Fit& best);
   /// Writes the state of a cancelled fit, unless it has been written.
   void save();
+  /// The first error of writing a checkpoint; empty if there was none.
+  const std::string& error() const { return error_; }
 
   bool on_iteration(const IterationRecord& record) noexcept override;
   bool stop_requested() const noexcept override;
@@ -71,8 +77,8 @@ class FitCheckpoints final : public Observer {
   std::int64_t relocations_ = 0;   // of the current restart, including the last iteration
   std::vector<double> centroids_;  // after the last iteration
   const Fit* best_ = nullptr;
-  bool saved_ = true;  // false if the folder lacks state_
-  bool warned_ = false;
+  bool saved_ = true;                      // false if the folder lacks state_
+  std::string error_;                      // the first one, of which the caller was warned
   std::optional<Clock::time_point> last_;  // when a checkpoint was last tried
 };
 

@@ -78,7 +78,10 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
                                    checkpoint_options.folder.empty() ? 0 : 1,
                                    checkpoint_options.resume ? 1 : 0};
     ranks.require_same(values, kNames);
-    ranks.together([&] { check_options(options, session.dataset()); });
+    ranks.together([&] {
+      check_options(options, session.dataset());
+      check_checkpoint_options(checkpoint_options);
+    });
   });
   const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };
   const auto stage = [&on_stage](const char* name) {
@@ -143,6 +146,7 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
     if (best.centroids.empty() || (!cancelled && next.result.inertia < best.result.inertia)) {
       best = std::move(next);
     }
+  if (checkpoints) best.checkpoint_error = checkpoints->error();
     if (checkpoints && !cancelled) checkpoints->end(best);
   }
   if (checkpoints && cancelled) checkpoints->save();

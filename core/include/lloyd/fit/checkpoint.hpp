@@ -30,17 +30,20 @@ struct ResumePoint {
 /// data set is read in blocks, may change.
 struct CheckpointOptions {
   std::filesystem::path folder{};  ///< an existing folder; empty: no checkpoints
-  /// Number of iterations between two checkpoints; 0: by time.
+  /// Number of iterations between two checkpoints (>= 1); 0: by time. Checkpoints are written
+  /// between iterations.
   std::int64_t every_iterations = 0;
-  /// Minimum time between two checkpoints, seconds. They are written between iterations.
+  /// Minimum time between two checkpoints, seconds (> 0). Leave the default if every_iterations is
+  /// set.
   double every_seconds = 60;
   /// Resume from the folder's checkpoint. A fit begins anew if there is none.
   bool resume = false;
   /// Further conditions that the resumed fit must share, by name, for example how the samples were
   /// prepared.
   std::map<std::string, std::string> conditions{};
-  /// Called at most once per fit, when a checkpoint cannot be written, with one sentence. The fit
-  /// continues, and later checkpoints are tried. Must not throw.
+  /// Called at most once per fit, when a checkpoint cannot be written, with one sentence that the
+  /// result has as Fit::checkpoint_error. The fit continues, and later checkpoints are tried. Must
+  /// not throw.
   std::function<void(const std::string& text)> on_warning{};
   /// Called before a resumed fit continues, on the calling thread of each rank.
   std::function<void(const ResumePoint& point)> on_resume{};

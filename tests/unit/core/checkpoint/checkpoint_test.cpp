@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -258,9 +259,9 @@ TEST_F(Checkpoints, OfAnotherFitAreRefused) {
 TEST_F(Checkpoints, ACanonicalBackendContinuesTheFitOfAnother) {
   std::mt19937 random(4);
   matrix_ = checkpointed_values<double>(500, 2, 500, 0, random);
-  options_.checkpoints.folder.clear();
+  const CheckpointOptions checkpoints = std::exchange(options_.checkpoints, {});
   const Fit whole = run_to(300);
-  options_.checkpoints.folder = folder_.path();
+  options_.checkpoints = checkpoints;
   run_to(4);
   options_.checkpoints.resume = true;
   options_.backend.name = "openmp";
@@ -298,6 +299,56 @@ TEST_F(Checkpoints, DamageIsRefused) {
   EXPECT_FALSE(run_to(300).cancelled);
 }
 
+TEST_F(Checkpoints, OptionsOutOfRangeAreRefused) {
+  options_.checkpoints.every_iterations = -1;
+  EXPECT_EQ(refusal(),
+            "CheckpointOptions::every_iterations is -1; it must be at least 1, or 0 for "
+            "checkpoints by time");
+  options_.checkpoints.every_iterations = 0;
+  for (const auto& [seconds, text] :
+       {std::pair{0.0, "0"}, std::pair{-1.5, "-1.5"}, std::pair{std::nan(""), "nan"}}) {
+    options_.checkpoints.every_seconds = seconds;
+    EXPECT_EQ(refusal(), std::string("CheckpointOptions::every_seconds is ") + text +
+                             "; it must be above 0 (every_iterations = 1 writes a checkpoint "
+                             "after each iteration)");
+  }
+  EXPECT_FALSE(has_checkpoint(folder_.path()));
+}
+
+TEST_F(Checkpoints, OptionsWithoutEffectAreRefused) {
+  options_.checkpoints.every_seconds = 5;
+  EXPECT_EQ(refusal(),
+            "CheckpointOptions has every_iterations = 1 and every_seconds = 5; set only one of "
+            "them");
+  options_.checkpoints = {.every_iterations = 3};
+  EXPECT_EQ(refusal(),
+            "CheckpointOptions::every_iterations is set, but its folder is empty, so there are no "
+            "checkpoints; name their folder");
+  options_.checkpoints = {.resume = true};
+  EXPECT_EQ(refusal(),
+            "CheckpointOptions::resume is set, but its folder is empty, so there are no "
+            "checkpoints; name their folder");
+}
+
+TEST_F(Checkpoints, NeedAFolderThatExists) {
+  options_.checkpoints.folder = folder_.path() / "none";
+  EXPECT_EQ(refusal(), "the checkpoint folder " + (folder_.path() / "none").string() +
+                           " does not exist or is no folder");
+}
+
+// Without on_warning, the result is the only place that says so.
+TEST_F(Checkpoints, AnErrorOfWritingIsInTheResult) {
+  {
+    const FileSizeLimit limit(100);
+    const Fit unsaved = run_to(300);
+    EXPECT_FALSE(unsaved.cancelled);
+    EXPECT_TRUE(unsaved.checkpoint_error.starts_with(
+        "a checkpoint cannot be written; the fit continues without it: "))
+        << unsaved.checkpoint_error;
+  }
+  EXPECT_EQ(run_to(4).checkpoint_error, "");
+}
+
 TEST_F(Checkpoints, AFullDiskIsReportedOnceAndKeepsTheFormerOne) {
   run_to(4);
   options_.checkpoints.resume = true;
@@ -306,9 +357,11 @@ TEST_F(Checkpoints, AFullDiskIsReportedOnceAndKeepsTheFormerOne) {
   options_.checkpoints.on_warning = [&](const std::string& text) { warnings.push_back(text); };
   {
     const FileSizeLimit limit(100);
-    EXPECT_TRUE(run_to(8).cancelled);
+    const Fit fit = run_to(8);
+    EXPECT_TRUE(fit.cancelled);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_EQ(fit.checkpoint_error, warnings[0]);
   }
-  ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("a checkpoint cannot be written; the fit continues without it: "),
             std::string::npos);
   EXPECT_EQ(TemporaryFolder::read(folder_.path() / "checkpoint.json"), former);
@@ -339,8 +392,7 @@ TEST_F(Checkpoints, AFailureBetweenTheFilesOfACheckpointKeepsTheFormerOne) {
 TEST_F(Checkpoints, AnEmptyClusterIsReportedWithThePointOfResumption) {
   options_.fit.empty_clusters = EmptyClusters::error;
   options_.fit.seeding.method = SeedingMethod::random;
-  const std::filesystem::path folder = options_.checkpoints.folder;
-  options_.checkpoints.folder.clear();
+  const CheckpointOptions checkpoints = std::exchange(options_.checkpoints, {});
   const std::string prefix = "in iteration ";
   std::int64_t iteration = 0;  // in which a cluster becomes empty
   while (iteration < 4) {
@@ -351,7 +403,7 @@ TEST_F(Checkpoints, AnEmptyClusterIsReportedWithThePointOfResumption) {
     const std::size_t found = message.find(prefix);
     iteration = found == std::string::npos ? 0 : std::stoll(message.substr(found + prefix.size()));
   }
-  options_.checkpoints.folder = folder;
+  options_.checkpoints = checkpoints;
   EXPECT_TRUE(run_to(3).cancelled);
   options_.checkpoints.resume = true;
   const std::string message = message_of<BackendError>([&] { run_to(300); });
