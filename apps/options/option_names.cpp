@@ -12,7 +12,7 @@ struct OptionName {
   std::string_view key;
 };
 
-constexpr std::array<OptionName, 12> kOptionNames = {
+constexpr std::array<OptionName, 13> kOptionNames = {
     {{"the delimiter option", "--delimiter", "'dataset.delimiter'"},
      {"the header option", "--header or --no-header", "'dataset.header'"},
      {"the columns option", "--columns", "'dataset.columns'"},
@@ -24,7 +24,8 @@ constexpr std::array<OptionName, 12> kOptionNames = {
      {"a dtype of float32", "--dtype float32", "'dataset.dtype: float32'"},
      {"the dataset option", "--dataset", "'dataset.dataset'"},
      {"the option 'dataset'", "--dataset", "'dataset.dataset'"},
-     {"drop_columns = {\"0\"}", "--drop-columns 0", "'dataset.drop_columns: [0]'"}}};
+     {"drop_columns = {\"0\"}", "--drop-columns 0", "'dataset.drop_columns: [0]'"},
+     {"copy_file()", "'lloyd data convert'", "'lloyd data convert'"}}};
 
 constexpr std::array<OptionName, 5> kFurtherKeys = {
     {{"", "--drop-columns", "'dataset.drop_columns'"},

@@ -33,8 +33,8 @@ Dataset read_text(const std::filesystem::path& file, const FileOptions& options)
 
 std::unique_ptr<RowSource> refuse_text_rows(const std::filesystem::path& file, const FileOptions&) {
   throw InputError(
-      fmt::format("{}: text cannot be read from its middle, so it must fit into memory; 'lloyd "
-                  "data convert' makes an .npy file of it, which need not",
+      fmt::format("{}: text cannot be read from its middle, so it must fit into memory; "
+                  "copy_file() makes an .npy file of it, which need not",
                   file.string()));
 }
 

@@ -119,7 +119,9 @@ std::unique_ptr<SeedingSamples> make_local_samples(const Dataset& dataset,
   }
   if (!dataset.in_memory()) {
     throw Error(
-        fmt::format("{}: seeding data that is not in memory needs a session", dataset.name()));
+        fmt::format("{}: seeding data that is not in memory needs SeedingResources::session, a "
+                    "session on it",
+                    dataset.name()));
   }
   return std::make_unique<MatrixSamples>(dataset.matrix(), workers);
 }

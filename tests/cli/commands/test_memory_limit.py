@@ -100,6 +100,9 @@ class MemoryLimit(TestCase):
         text = self.write("points.csv", "1,2\n3,4\n5,6\n")
         refusal = run("fit", text, "-k", 2, "--memory-limit", "1MiB", status=2).stderr
         self.assertRegex(refusal, r"take [\d.]+ MiB of memory as a whole, which is how text is held")
+        text = self.write("many.csv", "1,2\n" * 4_000_000)
+        refusal = run("fit", text, "-k", 2, "--memory-limit", "16MiB", status=2).stderr
+        self.assertRegex(refusal, r"the table up to here takes .*; 'lloyd data convert' makes an \.npy file of it")
         refusal = run("fit", text, "-k", 2, "--memory-limit", "lots", status=2).stderr
         self.assertIn("--memory-limit", refusal)
 

@@ -337,8 +337,8 @@ void CsvRows::check_memory(std::int64_t bytes) const {
   if (bytes <= memory_limit_ - fixed_bytes_ - class_bytes_) return;
   throw InputError(
       fmt::format("{}, line {}: the table up to here takes more than the {:.0f} MiB of memory that "
-                  "the limit leaves for it; 'lloyd data convert' makes an .npy file of it, which "
-                  "need not be held",
+                  "the limit leaves for it; copy_file() makes an .npy file of it, which need not "
+                  "be held",
                   blocks_.path(), cursor_.line(), static_cast<double>(memory_limit_) / 0x1p20));
 }
 

@@ -300,7 +300,7 @@ TEST(RowSource, OfTextIsRefusedWithTheWayOut) {
     EXPECT_EQ(message_of<InputError>([&] { open_rows(file); }),
               file.string() +
                   ": text cannot be read from its middle, so it must fit into memory; "
-                  "'lloyd data convert' makes an .npy file of it, which need not");
+                  "copy_file() makes an .npy file of it, which need not");
   }
 }
 
