@@ -29,7 +29,8 @@ struct BackendChoice {
 std::shared_ptr<const LoadedBackend> load_backend(const BackendChoice& choice = {});
 
 /// The parameters of a loaded backend: its defaults, with those of the choice. Throws InputError
-/// for an unknown name or an invalid value.
+/// for an unknown name or an invalid value. For a name that resembles none of the backend's, the
+/// other plugins of the choice are loaded too, and the message names those with such a parameter.
 ParameterSet parameters_of(const LoadedBackend& backend, const BackendChoice& choice);
 
 }  // namespace lloyd

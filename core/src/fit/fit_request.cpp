@@ -102,6 +102,15 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
         "seeding.centroids are given, but seeding.method is not SeedingMethod::file, which uses "
         "them");
   }
+  const Seeding defaults;
+  if (options.seeding.method != SeedingMethod::kmeans_parallel &&
+      (options.seeding.oversampling != defaults.oversampling ||
+       options.seeding.rounds != defaults.rounds)) {
+    throw InputError(fmt::format(
+        "seeding.{} is set, but seeding.method is {}; only SeedingMethod::kmeans_parallel uses it",
+        options.seeding.rounds != defaults.rounds ? "rounds" : "oversampling",
+        to_string(options.seeding.method)));
+  }
   if (options.max_iterations < 1) {
     throw InputError(fmt::format("the number of iterations is {}; it must be at least 1",
                                  options.max_iterations));

@@ -45,6 +45,12 @@ Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options)
                     fit_options.clusters, k));
   }
   fit_options.clusters = k;
+  if (!options.on_iteration && fit_options.observe != 0) {
+    throw InputError(fmt::format(
+        "KMeansOptions::fit.observe is 0x{:x}, but on_iteration, which receives what is observed, "
+        "is empty",
+        fit_options.observe));
+  }
   if (options.on_iteration && fit_options.observe == 0) fit_options.observe = kObserveIterations;
   check_options(fit_options, dataset);
   const auto backend = load_backend(options.backend);

@@ -186,6 +186,13 @@ TEST_F(Fits, RestartsKeepTheLeastInertia) {
   options_.restarts = 8;
   const Fit result = fit(session, options_);
   EXPECT_EQ(result.result.inertia, least);
+  EXPECT_EQ(refusal([](auto& o) { o.seeding.rounds = 3; }),
+            "seeding.rounds is set, but seeding.method is k-means++; only "
+            "SeedingMethod::kmeans_parallel uses it");
+  EXPECT_EQ(
+      refusal([](auto& o) { o.seeding = {.method = SeedingMethod::random, .oversampling = 2}; }),
+      "seeding.oversampling is set, but seeding.method is random; only "
+      "SeedingMethod::kmeans_parallel uses it");
   EXPECT_EQ(result.restart, best);
   EXPECT_GT(best, 0) << "the case's own data: the first restart is the best";
 }

@@ -233,6 +233,37 @@ TEST(KMeans, GivenCentroidsNeedTheirMethod) {
 }
 
 TEST(BackendSession, ChecksOnlyAsManyLabelsAsSamples) {
+TEST(KMeans, StartsFromGivenCentroids) {
+  KMeansOptions options = kSequential;
+  options.fit.seeding = {.method = SeedingMethod::file, .centroids = {9, 9, 0, 0}};
+  const Fit fit = kmeans(kPoints.data(), 4, 2, 2, options);
+  EXPECT_EQ(fit.centroids, (std::vector<double>{9, 1, 0, 1}));
+  EXPECT_EQ(fit.labels, (std::vector<std::int32_t>{1, 1, 0, 0}));
+  EXPECT_EQ(fit.seeding_method, "file");
+}
+
+TEST(KMeans, WhatIsObservedNeedsAReceiver) {
+  KMeansOptions options = kSequential;
+  options.fit.observe = kObserveInertia;
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(kPoints.data(), 4, 2, 2, options); }),
+            "KMeansOptions::fit.observe is 0x2, but on_iteration, which receives what is observed, "
+            "is empty");
+}
+
+TEST(KMeans, NamesTheBackendThatHasAParameter) {
+  const auto refusal = [](const std::string& parameter) {
+    KMeansOptions options = kSequential;
+    options.backend.parameters = {{parameter, "elkan"}};
+    return message_of<InputError>([&] { kmeans(kPoints.data(), 4, 2, 2, options); });
+  };
+  EXPECT_EQ(refusal("algorithm"),
+            "backend 'sequential': unknown parameter 'algorithm' (known: layout); openmp has a "
+            "parameter of this name");
+  EXPECT_EQ(refusal("speed"), "backend 'sequential': unknown parameter 'speed' (known: layout)");
+  EXPECT_EQ(refusal("layuot"),
+            "backend 'sequential': unknown parameter 'layuot' (did you mean 'layout'?)");
+}
+
   const auto backend = load_backend(kSequential.backend);
   const Dataset dataset("points", Matrix::view(kPoints.data(), 4, 2));
   BackendSession session(backend, dataset, backend->default_parameters());
