@@ -106,7 +106,9 @@ class Dataset {
   /// The name of the data set, for messages and records.
   const std::string& name() const { return name_; }
   /// The values. If the data set is not in memory, `data` is null and only the shape is set.
-  const Matrix& matrix() const { return matrix_; }
+  const Matrix& matrix() const& { return matrix_; }
+  /// The same of a temporary, by value: the result shares ownership of the values.
+  Matrix matrix() const&& { return matrix_; }
   /// True if matrix() holds the values.
   bool in_memory() const { return source_ == nullptr; }
   /// The source of the rows; null for a data set in memory.
@@ -127,7 +129,9 @@ class Dataset {
   DType dtype() const { return matrix_.dtype; }
 
   /// Statistics of the features, d entries.
-  const std::vector<FeatureStatistics>& statistics() const { return statistics_; }
+  const std::vector<FeatureStatistics>& statistics() const& { return statistics_; }
+  /// The same of a temporary, by value.
+  std::vector<FeatureStatistics> statistics() const&& { return statistics_; }
   /// The mean variance of the features, in the squared unit of the data. Relative tolerances are
   /// multiples of it.
   double mean_variance() const { return mean_variance_; }

@@ -104,6 +104,9 @@ class BackendSession {
   BackendSession(const BackendSession&) = delete;
   BackendSession& operator=(const BackendSession&) = delete;
 
+  /// A temporary data set would be gone when the session uses it.
+  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
+                 const ParameterSet& parameters, std::int64_t block_rows = 0) = delete;
   /// Runs one fit from given initial centroids (k x d). Throws InputError for options out of range
   /// and BackendError for any error of the backend. A cancelled fit is returned.
   Fit fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,6 +32,12 @@ concept MdspanMatrix = requires(const M& matrix) {
   { matrix.stride(1) } -> std::convertible_to<std::int64_t>;
   requires M::rank()
   == 2;
+};
+
+/// A matrix of Eigen that owns its values, unlike Map, Ref and Block.
+template <class M>
+concept OwningEigenMatrix = EigenMatrix<M> && requires {
+  requires std::is_same_v<typename M::PlainObject, std::remove_const_t<M>>;
 };
 
 namespace detail {
@@ -66,6 +73,15 @@ Matrix view_matrix(const M& matrix) {
   const bool row_major = M::IsRowMajor;
   return detail::strided_matrix(matrix.data(), matrix.rows(), matrix.cols(),
                                 row_major ? outer : inner, row_major ? inner : outer);
+}
+
+/// The samples of a temporary Eigen matrix, which is moved into the result.
+template <class M>
+requires(OwningEigenMatrix<M> && !std::is_lvalue_reference_v<M>) Matrix view_matrix(M&& matrix) {
+  const auto kept = std::make_shared<const std::remove_const_t<M>>(std::forward<M>(matrix));
+  Matrix result = view_matrix(*kept);
+  if (result.storage == nullptr) result.storage = kept;
+  return result;
 }
 
 /// The samples of an mdspan of rank 2: the first index is the sample, the second the feature. The

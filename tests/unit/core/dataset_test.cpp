@@ -2,6 +2,10 @@
 #include <cmath>
 #include <limits>
 #include <vector>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -111,6 +115,25 @@ TEST(Dataset, VarianceFarFromTheOrigin) {
 
 TEST(Dataset, FingerprintIsOfTheValues) {
   const auto print = [](std::vector<float> values, std::int64_t rows, std::int64_t columns) {
+TEST(Dataset, HasSamplesByNumber) {
+  const Matrix matrix = Matrix::from_values(std::vector<float>{1, 2, 3, 4}, 2, 2);
+  const Dataset dataset("points", matrix);
+  const Dataset streamed(std::shared_ptr<const RowSource>(rows_of("points", matrix)), 1);
+  for (const Dataset* data : {&dataset, &streamed}) {
+    EXPECT_EQ(data->sample(1), (std::vector<double>{3, 4}));
+    for (const std::int64_t row : {-1, 2}) {
+      EXPECT_EQ(message_of<InputError>([&] { data->sample(row); }),
+                "points: sample " + std::to_string(row) +
+                    " was requested; the data set has 2 samples, counted from 0");
+    }
+  }
+}
+
+// References into a temporary would dangle.
+static_assert(std::is_same_v<decltype(std::declval<Dataset>().matrix()), Matrix>);
+static_assert(std::is_same_v<decltype(std::declval<Dataset>().statistics()),
+                             std::vector<FeatureStatistics>>);
+
     return Dataset("points", Matrix::from_values(std::move(values), rows, columns)).fingerprint();
   };
   EXPECT_EQ(print({1, 2, 3, 4}, 2, 2), print({1, 2, 3, 4}, 2, 2));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -232,7 +233,6 @@ TEST(KMeans, GivenCentroidsNeedTheirMethod) {
             "uses them");
 }
 
-TEST(BackendSession, ChecksOnlyAsManyLabelsAsSamples) {
 TEST(KMeans, StartsFromGivenCentroids) {
   KMeansOptions options = kSequential;
   options.fit.seeding = {.method = SeedingMethod::file, .centroids = {9, 9, 0, 0}};
@@ -264,6 +264,7 @@ TEST(KMeans, NamesTheBackendThatHasAParameter) {
             "backend 'sequential': unknown parameter 'layuot' (did you mean 'layout'?)");
 }
 
+TEST(BackendSession, ChecksOnlyAsManyLabelsAsSamples) {
   const auto backend = load_backend(kSequential.backend);
   const Dataset dataset("points", Matrix::view(kPoints.data(), 4, 2));
   BackendSession session(backend, dataset, backend->default_parameters());
@@ -430,6 +431,7 @@ TEST(KMeans, ReadsADataSetInBlocks) {
 // NOLINTBEGIN(readability-identifier-naming)
 template <class T, bool RowMajor>
 struct LikeEigen {
+  using PlainObject = LikeEigen;  // it owns its values
   static constexpr bool IsRowMajor = RowMajor;
   const T* data() const { return values.data(); }
   long rows() const { return 3; }
@@ -472,6 +474,17 @@ TEST(MatrixView, CopiesAColumnMajorEigenMatrix) {
   const Matrix view = view_matrix(matrix);
   EXPECT_EQ(view.dtype, DType::float64);
   EXPECT_EQ(values_of(view), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(MatrixView, KeepsATemporaryEigenMatrix) {
+  LikeEigen<float, true> matrix{{1, 2, 3, 4, 5, 6}};
+  const float* const values = matrix.values.data();
+  const Matrix moved = view_matrix(std::move(matrix));
+  EXPECT_EQ(moved.data, values);
+  ASSERT_NE(moved.storage, nullptr);
+  EXPECT_EQ(values_of(moved), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  const Matrix copied = view_matrix(LikeEigen<double, false>{{1, 3, 5, 2, 4, 6}});
+  EXPECT_EQ(values_of(copied), (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(MatrixView, ReadsAnMdspanOfAnyStrides) {
