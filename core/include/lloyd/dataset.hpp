@@ -59,6 +59,13 @@ struct Matrix {
 };
 
 /// A validated data set. The constructors validate the values and compute their statistics, once.
+/// From then on the values must not change as long as the data set or a session on it is used.
+///
+/// The values of a matrix that is mapped from a file (Matrix::file) are those of the file. Changes
+/// of the file are noticed by check_unchanged(), which sessions call. But if the file is truncated
+/// while its values are being read, the process receives SIGBUS, which the library does not handle;
+/// see mapped_file_at(). Files that may be truncated should be read in blocks, by open_rows(), or
+/// copied into memory, by matrix_of(): truncation is then an InputError.
 class Dataset {
  public:
   /// A data set in memory. `name` appears in messages and records. Throws InputError if the matrix
@@ -118,8 +125,8 @@ class Dataset {
   void check_unchanged() const;
   /// Computes the fingerprint of the current values, in one pass over them.
   std::uint64_t compute_fingerprint() const;
-  /// Copies sample `row` (0 <= row < n): d values, as float64. Reads the source if the data set is
-  /// not in memory, and throws what it throws.
+  /// Copies sample `row`: d values, as float64. Reads the source if the data set is not in memory,
+  /// and throws what it throws. Throws InputError unless 0 <= row < n.
   std::vector<double> sample(std::int64_t row) const;
   /// Number of samples, n; of a part, those of this rank.
   std::int64_t samples() const { return matrix_.rows; }

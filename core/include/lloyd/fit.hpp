@@ -25,9 +25,11 @@ class StreamedSession;
 
 /// Options of a fit. The command line and experiments have the same defaults.
 struct FitOptions {
-  std::int64_t clusters = 8;          ///< k, 1 <= k <= n
-  Seeding seeding{};                  ///< how the initial centroids are chosen
-  std::int64_t restarts = 1;          ///< >= 1; the fit with the lowest inertia is kept
+  std::int64_t clusters = 8;  ///< k, 1 <= k <= n
+  Seeding seeding{};          ///< how the initial centroids are chosen
+  /// >= 1; the fit with the lowest inertia is kept. Restarts of the methods `first` and `file` are
+  /// all the same.
+  std::int64_t restarts = 1;
   std::int64_t max_iterations = 300;  ///< >= 1
   /// Stop rule `tolerance`: relative to the mean variance of the features; 0 disables it.
   double tolerance = 1e-4;
@@ -75,16 +77,17 @@ struct Fit : Model {
   /// code did, if the method computes none, and for data that is read in blocks.
   std::string seeding_backend = {};
   double fit_ms = 0;  ///< wall time of all restarts, without seeding and opening, milliseconds
-  /// The check of the result, if one was run; see BackendSession::check().
-  std::optional<ResultCheck> check = std::nullopt;
   /// The first error of writing a checkpoint, also given to CheckpointOptions::on_warning; the fit
   /// continued. Empty if there was none, and on ranks other than 0, which write none.
   std::string checkpoint_error = {};
+  /// The check of the result, if one was run; see BackendSession::check().
+  std::optional<ResultCheck> check = std::nullopt;
 };
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
-/// data sets and parameters that the backend does not support.
-/// Use a session from one thread at a time; different threads may use different sessions.
+/// data sets and parameters that the backend does not support. The samples must not change while a
+/// session is open: labels and sums would belong to different values. Use a session from one thread
+/// at a time; different threads may use different sessions.
 ///
 /// On a part of a data set, see Dataset::part(), the constructor, fit_from(), label() and check()
 /// are collective, as is fit() below: every rank calls them with the same centroids and options.
@@ -96,19 +99,21 @@ struct Fit : Model {
 class BackendSession {
  public:
   /// `dataset` must outlive the session. A data set that is not in memory is read in every pass, in
-  /// blocks of `block_rows` rows (>= 1, see plan_memory()), two of which are held in memory. Throws
-  /// InputError or BackendError.
+  /// blocks of `block_rows` rows (>= 1, see plan_memory()), two of which are held in memory; for
+  /// one in memory, `block_rows` has no effect. Throws InputError, also for a null backend, or
+  /// BackendError.
   BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
                  const ParameterSet& parameters, std::int64_t block_rows = 0);
+  /// A temporary data set would be gone when the session uses it.
+  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
+                 const ParameterSet& parameters, std::int64_t block_rows = 0) = delete;
   ~BackendSession();
   BackendSession(const BackendSession&) = delete;
   BackendSession& operator=(const BackendSession&) = delete;
 
-  /// A temporary data set would be gone when the session uses it.
-  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
-                 const ParameterSet& parameters, std::int64_t block_rows = 0) = delete;
   /// Runs one fit from given initial centroids (k x d). Throws InputError for options out of range
-  /// and BackendError for any error of the backend. A cancelled fit is returned.
+  /// and BackendError for any error of the backend. A cancelled fit is returned. Of the options,
+  /// `restarts` has no effect, and `seeding` is only recorded in the result.
   Fit fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
                Observer* observer = nullptr);
   /// Assigns the samples to given centroids (k x d; k may exceed n): labels (n), counts (k),
@@ -123,8 +128,8 @@ class BackendSession {
   /// pass over the data set with usable_processors() threads. `progress` receives the number of
   /// checked samples. Throws BackendError if the backend changed the samples or their statistics,
   /// if a label is not in [0, k), if the inertia is not that of the labels and centroids, or if the
-  /// backend declares exact labels and a label is not that of the nearest centroid. Throws
-  /// InputError if the samples of a Matrix::view() were changed, by the program or the backend.
+  /// backend declares exact labels and a label is not that of the nearest centroid. Throws what
+  /// check_samples() throws.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});
 
@@ -132,6 +137,12 @@ class BackendSession {
   /// if the file of the data set has changed. Call it after an error: the file, not the backend,
   /// may be the cause.
   void check_source() const;
+
+  /// Throws if the samples or their statistics were changed since the data set was made, after one
+  /// pass over samples in memory: InputError if the program may have done it (those of a
+  /// Matrix::view() or of a file), else BackendError. The other functions call it after an internal
+  /// error of the backend, since changed samples may be the cause.
+  void check_samples() const;
 
   /// The session of the backend. This object releases it.
   Session& session() { return *session_; }
@@ -150,7 +161,8 @@ class BackendSession {
   LabelResult run_label(const std::vector<double>& centroids, std::int64_t clusters,
                         std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                         std::vector<double>* squared_distances, Observer* observer);
-  void check_inputs() const;
+  template <class Body>
+  auto with_cause(const Body& body) const;
   void rethrow_source_failure() const;
   void throw_if_failed(const Ranks& ranks, const Status& status) const;
 

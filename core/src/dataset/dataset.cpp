@@ -273,6 +273,12 @@ void Dataset::average_variance() {
 }
 
 std::vector<double> Dataset::sample(std::int64_t row) const {
+  if (row < 0 || row >= samples()) {
+    throw InputError(
+        fmt::format("{}: sample {} was requested; the data set has {} samples, counted "
+                    "from 0",
+                    name_, row, samples()));
+  }
   std::vector<double> values;
   if (in_memory()) {
     for (std::int64_t j = 0; j < features(); ++j) values.push_back(matrix_.at(row, j));

@@ -84,6 +84,10 @@ class CheckedObserver final : public Observer {
 SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
                             const Dataset& dataset, const ParameterSet& parameters,
                             std::int64_t block_rows) {
+  if (backend == nullptr) {
+    throw InputError(
+        "the backend is a null pointer; load_backend() and Registry::load() return one");
+  }
   check_available(*backend);
   const DatasetView view = dataset.view();
   const std::string missing = missing_capability(*backend, view.required_capabilities);
@@ -189,9 +193,20 @@ BackendSession::~BackendSession() {
   session_->release();
 }
 
+// An internal error of the backend may be due to samples that were changed meanwhile.
+template <class Body>
+auto BackendSession::with_cause(const Body& body) const {
+  try {
+    return with_core_errors(body);
+  } catch (const BackendError& error) {
+    if (error.code() == StatusCode::internal) check_samples();
+    throw;
+  }
+}
+
 Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
                              const FitOptions& options, Observer* observer) {
-  return with_core_errors([&] { return run_fit(initial_centroids, options, observer); });
+  return with_cause([&] { return run_fit(initial_centroids, options, observer); });
 }
 
 Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,
@@ -249,7 +264,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
       check_result(backend_->name(), spec, initial_centroids, dataset_.statistics(), histogram,
                    fit);
     } catch (const BackendError&) {
-      check_inputs();  // a changed input is the better explanation
+      check_samples();  // within together(), so that all ranks report it
       throw;
     }
     if (!fit.cancelled && spec.observe != 0 && observer != nullptr &&
@@ -269,7 +284,7 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
                                   std::vector<std::int32_t>& labels,
                                   std::vector<std::int64_t>& counts,
                                   std::vector<double>* squared_distances, Observer* observer) {
-  return with_core_errors(
+  return with_cause(
       [&] { return run_label(centroids, clusters, labels, counts, squared_distances, observer); });
 }
 
@@ -334,7 +349,8 @@ void BackendSession::check_source() const {
 }
 
 // A plugin can write to values that it receives as const.
-void BackendSession::check_inputs() const {
+void BackendSession::check_samples() const {
+  const FloatEnvironment environment;
   dataset_.check_unchanged();  // first: a changed file is not the backend's fault
   const auto fail = [this](const char* what) {
     throw BackendError(StatusCode::internal,
@@ -348,7 +364,8 @@ void BackendSession::check_inputs() const {
     if (dataset_.matrix().storage != nullptr) fail("samples");
     throw InputError(fmt::format(
         "{}: the samples were changed after the data set was made, by the program that owns them "
-        "or by the plugin {}; both must leave them unchanged",
+        "or by the plugin {}; they must not change until the last session on the data set is "
+        "closed",
         dataset_.name(), backend_->name()));
   }
 }
@@ -362,7 +379,7 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
   with_core_errors([&] {
     ranks.together([&] {
       check_sizes(dataset_, centroids, labels);
-      check_inputs();
+      check_samples();
     });
   });
   const auto for_each_block = [&](const auto& body) {
@@ -383,7 +400,12 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
   } catch (const BackendError&) {
     // The file may have changed meanwhile, on any rank.
-    with_core_errors([&] { Ranks(dataset_.communicator()).together([&] { check_source(); }); });
+    with_core_errors([&] {
+      Ranks(dataset_.communicator()).together([&] {
+        rethrow_source_failure();
+        check_samples();
+      });
+    });
     throw;
   }
 }

@@ -65,12 +65,9 @@ bool restore_result(BackendSession& session, const FitOptions& options, Observer
   return true;
 }
 
-}  // namespace
-
-Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
-        const StageFunction& on_stage, const StartFunction& given_start,
-        const CheckpointOptions& checkpoint_options) {
-  const FloatEnvironment environment;
+Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* observer,
+                 const StageFunction& on_stage, const StartFunction& given_start,
+                 const CheckpointOptions& checkpoint_options) {
   const Ranks ranks(session.dataset().communicator());
   with_core_errors([&] {
     constexpr const char* kNames[] = {"clusters", "restarts", "checkpoints", "resume"};
@@ -146,10 +143,10 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
     if (best.centroids.empty() || (!cancelled && next.result.inertia < best.result.inertia)) {
       best = std::move(next);
     }
-  if (checkpoints) best.checkpoint_error = checkpoints->error();
     if (checkpoints && !cancelled) checkpoints->end(best);
   }
   if (checkpoints && cancelled) checkpoints->save();
+  if (checkpoints) best.checkpoint_error = checkpoints->error();
   best.cancelled = cancelled;
   best.seeding_ms = seeding_ms;
   best.fit_ms = fit_ms;
@@ -163,6 +160,21 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
     best.check = session.check(best.centroids, best.labels, best.result.inertia, stage("checking"));
   }
   return best;
+}
+
+}  // namespace
+
+Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
+        const StageFunction& on_stage, const StartFunction& start,
+        const CheckpointOptions& checkpoints) {
+  const FloatEnvironment environment;
+  try {
+    return fit_restarts(session, options, observer, on_stage, start, checkpoints);
+  } catch (const BackendError& error) {
+    // The kernels of seeding read the samples, too.
+    if (error.code() == StatusCode::internal) session.check_samples();
+    throw;
+  }
 }
 
 }  // namespace lloyd

@@ -1,14 +1,16 @@
 // Dataset: validation, statistics and fingerprint.
 #include <cmath>
+#include <cstdint>
 #include <limits>
-#include <vector>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <lloyd/data/row_source.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
 
@@ -113,8 +115,6 @@ TEST(Dataset, VarianceFarFromTheOrigin) {
   EXPECT_NEAR(dataset.statistics()[0].variance, 2, 1e-12);
 }
 
-TEST(Dataset, FingerprintIsOfTheValues) {
-  const auto print = [](std::vector<float> values, std::int64_t rows, std::int64_t columns) {
 TEST(Dataset, HasSamplesByNumber) {
   const Matrix matrix = Matrix::from_values(std::vector<float>{1, 2, 3, 4}, 2, 2);
   const Dataset dataset("points", matrix);
@@ -134,6 +134,8 @@ static_assert(std::is_same_v<decltype(std::declval<Dataset>().matrix()), Matrix>
 static_assert(std::is_same_v<decltype(std::declval<Dataset>().statistics()),
                              std::vector<FeatureStatistics>>);
 
+TEST(Dataset, FingerprintIsOfTheValues) {
+  const auto print = [](std::vector<float> values, std::int64_t rows, std::int64_t columns) {
     return Dataset("points", Matrix::from_values(std::move(values), rows, columns)).fingerprint();
   };
   EXPECT_EQ(print({1, 2, 3, 4}, 2, 2), print({1, 2, 3, 4}, 2, 2));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -127,12 +128,46 @@ TEST_F(Fits, SamplesThatTheProgramChangesAreNotBlamedOnThePlugin) {
   EXPECT_EQ(
       message_of<InputError>([&] { change(Matrix::view(values.data(), 6, 1), values.data()); }),
       "mine: the samples were changed after the data set was made, by the program that owns them "
-      "or by the plugin sequential; both must leave them unchanged");
+      "or by the plugin sequential; they must not change until the last session on the data set is "
+      "closed");
   Matrix owned = Matrix::from_values(values, 6, 1);
   auto* const first = const_cast<float*>(static_cast<const float*>(owned.data));
   EXPECT_EQ(message_of<BackendError>([&] { change(owned, first); }),
             "sequential: the plugin changed the samples, which it may only read");
 }
+
+// The program changes a sample during the fit, and the backend fails over it.
+TEST_F(Fits, AnErrorAfterAChangeOfTheSamplesNamesTheChange) {
+  std::vector<float> values = {0, 1, 10, 11, 12, 20};
+  const Dataset dataset("mine", Matrix::view(values.data(), 6, 1));
+  const auto backend = std::make_shared<const LoadedBackend>(
+      "fake", make_plugin_header("liar", "1"), make_liar([&](FitResult&, Status& status) {
+        ++values[0];
+        status = Status::error(StatusCode::internal, "a sum is out of range");
+      }),
+      std::vector<DeviceInfo>(1), "");
+  BackendSession session(backend, dataset, backend->default_parameters());
+  options_.clusters = 2;
+  const std::string expected =
+      "mine: the samples were changed after the data set was made, by the program that owns them "
+      "or by the plugin liar; they must not change until the last session on the data set is "
+      "closed";
+  EXPECT_EQ(message_of<InputError>([&] { session.fit_from({0, 20}, options_); }), expected);
+  EXPECT_EQ(message_of<InputError>([&] { fit(session, options_); }), expected);
+}
+
+TEST_F(Fits, ANullBackendIsRefused) {
+  const auto backend = fake::load("sequential");
+  EXPECT_EQ(message_of<InputError>(
+                [&] { BackendSession session(nullptr, dataset_, backend->default_parameters()); }),
+            "the backend is a null pointer; load_backend() and Registry::load() return one");
+}
+
+// A session refers to its data set.
+static_assert(std::is_constructible_v<BackendSession, std::shared_ptr<const LoadedBackend>,
+                                      const Dataset&, const ParameterSet&>);
+static_assert(!std::is_constructible_v<BackendSession, std::shared_ptr<const LoadedBackend>,
+                                       Dataset, const ParameterSet&>);
 
 TEST_F(Fits, OptionsOutOfRangeAreRefused) {
   const auto refusal = [&](const std::function<void(FitOptions&)>& change) {
@@ -151,6 +186,13 @@ TEST_F(Fits, OptionsOutOfRangeAreRefused) {
       "observe is 0x11; it must consist of kObserve... bits, which are 0x1, 0x2, 0x4 and 0x8");
   EXPECT_EQ(refusal([](auto& o) { o.empty_clusters = static_cast<EmptyClusters>(3); }),
             "empty_clusters is 3; it must be EmptyClusters::relocate, keep or error");
+  EXPECT_EQ(refusal([](auto& o) { o.seeding.rounds = 3; }),
+            "seeding.rounds is set, but seeding.method is k-means++; only "
+            "SeedingMethod::kmeans_parallel uses it");
+  EXPECT_EQ(
+      refusal([](auto& o) { o.seeding = {.method = SeedingMethod::random, .oversampling = 2}; }),
+      "seeding.oversampling is set, but seeding.method is random; only "
+      "SeedingMethod::kmeans_parallel uses it");
   EXPECT_EQ(
       message_of<InputError>([] { check_seeding({.method = static_cast<SeedingMethod>(9)}); }),
       "seeding.method is 9; it must be one of the enumerators of SeedingMethod");
@@ -186,13 +228,6 @@ TEST_F(Fits, RestartsKeepTheLeastInertia) {
   options_.restarts = 8;
   const Fit result = fit(session, options_);
   EXPECT_EQ(result.result.inertia, least);
-  EXPECT_EQ(refusal([](auto& o) { o.seeding.rounds = 3; }),
-            "seeding.rounds is set, but seeding.method is k-means++; only "
-            "SeedingMethod::kmeans_parallel uses it");
-  EXPECT_EQ(
-      refusal([](auto& o) { o.seeding = {.method = SeedingMethod::random, .oversampling = 2}; }),
-      "seeding.oversampling is set, but seeding.method is random; only "
-      "SeedingMethod::kmeans_parallel uses it");
   EXPECT_EQ(result.restart, best);
   EXPECT_GT(best, 0) << "the case's own data: the first restart is the best";
 }
