@@ -17,7 +17,7 @@ enum class SeedingMethod {
   kmeans_parallel,   ///< k-means||; Bahmani et al., 2012
   random,            ///< k distinct samples
   first,             ///< the first k samples
-  file,              ///< centroids from a file
+  file,              ///< given centroids, Seeding::centroids, from a file or from the program
 };
 
 /// The method's name in YAML and on the command line: "k-means++", "k-means||", "random", "first",
@@ -41,8 +41,8 @@ struct Seeding {
   /// (0, kMaxOversampling].
   double oversampling = 1;
   std::int64_t rounds = 5;  ///< for k-means||: number of rounds, 1 to kMaxRounds
-  /// For SeedingMethod::file: the centroids, k x d values, row-major. `file` names their origin in
-  /// messages.
+  /// For SeedingMethod::file: the centroids, k x d values, row-major; they need not come from a
+  /// file. `file` names their origin in messages.
   std::vector<double> centroids{};
   std::string file{};  ///< origin of `centroids`
 };

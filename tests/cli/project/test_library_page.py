@@ -21,6 +21,7 @@ PRINTED = {
     "choose_k": r"the best k is 6",
     "named_backend": r"openmp: inertia [0-9]+",
     "streaming": r"inertia [0-9]+, the same as in memory",
+    "initial_centroids": r"the first point is in cluster 1, whose centroid is \(1, 1\.5\)",
     "matrices": r"(span|Eigen|mdspan): inertia 1",
     "own_ranks": r"ranks 2: 40000 samples, inertia [0-9]+",
 }

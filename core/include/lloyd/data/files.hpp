@@ -41,7 +41,8 @@ struct FileOptions {
 };
 
 /// Reads a file. All formats but text keep their own dtype; see docs/file_formats.md for those that
-/// are memory-mapped. Throws InputError for an unknown extension or an invalid file.
+/// are memory-mapped: these must not be truncated while the data set is used, see Dataset. Throws
+/// InputError for an unknown extension or an invalid file.
 Dataset read_dataset(const std::filesystem::path& file, const FileOptions& options = {});
 
 /// Opens a file to read it block by block. Throws InputError for an unknown extension, an invalid
