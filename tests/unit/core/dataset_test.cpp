@@ -131,8 +131,8 @@ TEST(Dataset, HasSamplesByNumber) {
 
 // References into a temporary would dangle.
 static_assert(std::is_same_v<decltype(std::declval<Dataset>().matrix()), Matrix>);
-static_assert(std::is_same_v<decltype(std::declval<Dataset>().statistics()),
-                             std::vector<FeatureStatistics>>);
+static_assert(
+    std::is_same_v<decltype(std::declval<Dataset>().statistics()), std::vector<FeatureStatistics>>);
 
 TEST(Dataset, FingerprintIsOfTheValues) {
   const auto print = [](std::vector<float> values, std::int64_t rows, std::int64_t columns) {
