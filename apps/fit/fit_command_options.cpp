@@ -57,12 +57,12 @@ std::vector<std::string> FitCommandOptions::complete() {
   return set_seeding(*this, fit.seeding);
 }
 
-void FitCommandOptions::check_centroids(const std::string& data, std::int64_t features) const {
+void FitCommandOptions::check_centroids(const std::string& name, std::int64_t features) const {
   if (fit.seeding.method != SeedingMethod::file) return;
   const std::int64_t given = std::ssize(fit.seeding.centroids) / fit.clusters;
   if (given == features) return;
   throw InputError(fmt::format("--seeding: {}, but {} has {} features",
-                               centroids_text(fit.seeding.file, fit.clusters, given), data,
+                               centroids_text(fit.seeding.file, fit.clusters, given), name,
                                features));
 }
 

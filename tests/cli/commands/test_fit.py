@@ -158,7 +158,7 @@ class Files(TestCase):
             with self.subTest(change):
                 done = run("run", config, "--dry-run", status=0 if said is None else 2)
                 if said is not None:
-                    self.assertRegex(done.stderr, r"^lloyd: .*c\.yaml:1:\d+: [^\n]*" + re.escape(said) + "[^\n]*\n$")
+                    self.assertRegex(done.stderr, r"lloyd: [^\n]*c\.yaml:1:\d+: [^\n]*" + re.escape(said) + "[^\n]*\n$")
 
     def test_restarts_from_the_same_centroids_are_warned_of(self):
         start = self.write("c.csv", "1,2,3,4\n5,6,7,8\n")
@@ -173,6 +173,7 @@ class Files(TestCase):
         said = run("run", config, "--dry-run").stderr
         self.assertEqual(said.count(f"lloyd: warning: 'restarts' is 3, but with {start} every restart begins"), 1)
 
+    def predict(self, names, data, *more, status=0):
         """Output of predict for data and a one-cluster model whose two features have these names."""
         self.write("m.json", json.dumps({"format": "lloyd-model", "version": 1, "clusters": 1,
                                          "features": 2, "centroids": [[1, 2]],
