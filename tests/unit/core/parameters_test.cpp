@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -131,6 +132,8 @@ concept TakesWords = requires(Words&& words) {
 };
 static_assert(TakesWords<const char* const (&)[2]>);
 static_assert(!TakesWords<const char* const[2]>);
+static_assert(!TakesSchema<std::initializer_list<ParameterInfo>>);
+static_assert(!TakesWords<std::initializer_list<const char*>>);
 
 TEST(ParameterSet, IsJsonWithTheTypesOfItsSchema) {
   ParameterSet set = parameters();

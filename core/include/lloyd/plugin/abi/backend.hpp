@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/parameters.hpp>
@@ -63,6 +64,7 @@ struct BackendInfo {
   /// A temporary schema would be gone when it is read.
   template <std::int64_t Count>
   void set_parameters(const ParameterInfo (&&schema)[Count]) = delete;
+  void set_parameters(std::initializer_list<ParameterInfo> schema) = delete;
 };
 static_assert(sizeof(BackendInfo) == 80);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -91,6 +92,8 @@ constexpr ParameterInfo choice_parameter(const char* name, const char* const (&c
 /// The words of a temporary array would be gone when they are read.
 template <std::int32_t Count>
 ParameterInfo choice_parameter(const char* name, const char* const (&&choices)[Count],
+                               const char* meaning) = delete;
+ParameterInfo choice_parameter(const char* name, std::initializer_list<const char*> choices,
                                const char* meaning) = delete;
 
 /// The value of one parameter, checked by the core against the schema.
