@@ -15,7 +15,6 @@ ENVIRONMENT = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none",
     "OMPI_MCA_plm": "isolated", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    "OMPI_MCA_mpi_yield_when_idle": "1",  # waiting ranks leave the cores to others
     "MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "self,sysv",  # MPICH: no shared files, because tests limit the size of files
     "OMP_WAIT_POLICY": "passive",
     "MALLOC_PERTURB_": "0",  # mpirun reads memory that it has not written, and crashes at times
