@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -57,7 +58,7 @@ class ReportBrowser(TestCase):
         """Expects no error in the console and no request besides the page."""
         self.assertEqual(browser.errors(), [])
         asked = [url for url in browser.requests() if not url.startswith(("data:", "blob:"))]
-        self.assertEqual(asked, [f"file://{self.page}"])
+        self.assertEqual([urllib.parse.unquote(url) for url in asked], [f"file://{self.page}"])
 
     def test_every_figure_is_drawn_and_nothing_is_asked_for(self):
         browser = self.open()
