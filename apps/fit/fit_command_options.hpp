@@ -41,7 +41,8 @@ struct FitCommandOptions {
   /// Sets `fit` from the option texts. Returns the feature names of the file of initial centroids,
   /// if any. Throws InputError.
   std::vector<std::string> complete();
-  /// Throws InputError if initial centroids from a file have other features than the data of this name.
+  /// Throws InputError if initial centroids from a file have other features than the data of this
+  /// name.
   void check_centroids(const std::string& name, std::int64_t features) const;
   /// Derives unset output paths from `output`, makes all absolute and checks their extensions.
   /// Throws InputError.
