@@ -10,7 +10,7 @@
 #        aarch64   the conformance suite of the CPU backends (NEON), cross-built and run by qemu
 #        asan      the tests of the program (tests/cli), with AddressSanitizer and UndefinedBehaviorSanitizer,
 #                  but those of asan_omits.txt
-# Default: format tidy tsan aarch64. The part asan of tests/run.sh is built with clang++, too, and runs the
+# Default: format tidy aarch64. The part asan of tests/run.sh is built with clang++, too, and runs the
 # code of the program in unit tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -21,7 +21,7 @@ source tests/parts.sh
 readonly last_release=37bb9965
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(format tidy tsan aarch64)
+[ ${#parts[@]} -gt 0 ] || parts=(format tidy aarch64)
 packages=()
 for part in "${parts[@]}"; do
   case $part in
