@@ -199,7 +199,7 @@ class StepBlocks : public testing::Test {
     spec.initial_centroids = start.data();
     spec.max_iterations = 3;
     FitResult result;
-    const std::string message = message_of<StatusError>([&] { loop.fit(spec, nullptr, result); });
+    std::string message = message_of<StatusError>([&] { loop.fit(spec, nullptr, result); });
     LabelRequest request;
     request.centroids = start.data();
     request.clusters = 2;
