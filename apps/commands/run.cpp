@@ -187,19 +187,16 @@ Run resumed_run(Plan& plan, const fs::path& file, const Machine& machine,
 }
 
 // Notes that the new run leaves an earlier one unfinished that could be resumed.
-void note_unfinished(Plan& plan, const fs::path& file, const Machine& machine) {
-  const std::int64_t repeats = plan.repeats;
+void note_unfinished(Plan plan, const fs::path& file, const Machine& machine) {
   try {
     std::optional<LastRun> last = last_run(plan, file, machine, ExtendedRepeats::keep);
     if (!last || !last->difference.empty()) return;
-    plan.repeats = last->repeats;  // for this count alone
+    plan.repeats = last->repeats;
     const std::int64_t left = trials_left(plan, earlier_trials(std::move(last->records), false));
-    const std::int64_t trials = plan.trials();
-    plan.repeats = repeats;
     if (left == 0) return;
     note(
         "lloyd: starting a new run; the run {} in {} has {} of {} left, which --resume would run\n",
-        last->id, plan.output.string(), left, format_count(trials, "trial"));
+        last->id, plan.output.string(), left, format_count(plan.trials(), "trial"));
   } catch (const InputError& error) {
     // Unreadable records of earlier runs do not prevent a new run.
     note(

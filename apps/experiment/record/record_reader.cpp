@@ -212,8 +212,10 @@ std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::files
     if (progress && !error) progress(offset, size);
   }
   if (stream.bad()) throw InputError(fmt::format("{}: cannot be read", name));
-  if (open.empty()) refuse_other_kind(file);
-  if (open.empty()) throw InputError(fmt::format("{}: holds no records", name));
+  if (open.empty()) {
+    refuse_other_kind(file);
+    throw InputError(fmt::format("{}: holds no records", name));
+  }
   std::vector<std::pair<std::string, OpenRun<FitType>>> runs;
   for (auto& [id, run] : open) runs.emplace_back(id, std::move(run));
   std::sort(runs.begin(), runs.end(),

@@ -26,6 +26,19 @@ bool convert(const ConfigNode& node, T& value) {
   return error == std::errc() && last == end;
 }
 
+// The end of a message about an unknown key of the map at `path`: the key of Lloyd for a name that
+// other programs use, or that belongs into another map, otherwise as suggestion().
+std::string key_suggestion(const std::string& name, const std::string& path,
+                           const std::vector<std::string>& keys) {
+  const std::string prefix = path.empty() ? "" : path + ".";
+  const std::string key = apps::key_for(name);
+  const std::string root = key.substr(0, key.find_first_of(".:"));
+  const bool is_here = path.empty() ? std::find(keys.begin(), keys.end(), root) != keys.end()
+                                    : key.starts_with(prefix);
+  if (key.empty() || !is_here) return suggestion(name, keys);
+  return fmt::format(" (did you mean '{}'?)", key.substr(prefix.size()));
+}
+
 }  // namespace
 
 bool may_be_number(const ConfigNode& node) {
@@ -92,23 +105,6 @@ std::size_t read_choice(const ConfigNode& node, std::string_view what,
   }
   return static_cast<std::size_t>(found - choices.begin());
 }
-
-namespace {
-
-// The end of a message about an unknown key of the map at `path`: the key of Lloyd for a name that
-// other programs use, or that belongs into another map, otherwise as suggestion().
-std::string key_suggestion(const std::string& name, const std::string& path,
-                           const std::vector<std::string>& keys) {
-  const std::string prefix = path.empty() ? "" : path + ".";
-  const std::string key = apps::key_for(name);
-  const std::string root = key.substr(0, key.find_first_of(".:"));
-  const bool is_here = path.empty() ? std::find(keys.begin(), keys.end(), root) != keys.end()
-                                    : key.starts_with(prefix);
-  if (key.empty() || !is_here) return suggestion(name, keys);
-  return fmt::format(" (did you mean '{}'?)", key.substr(prefix.size()));
-}
-
-}  // namespace
 
 MapReader::MapReader(const ConfigNode& node, std::string path, const std::vector<std::string>& keys)
     : node_(node), path_(std::move(path)) {
