@@ -62,10 +62,12 @@ struct Matrix {
 /// From then on the values must not change as long as the data set or a session on it is used.
 ///
 /// The values of a matrix that is mapped from a file (Matrix::file) are those of the file. Changes
-/// of the file are noticed by check_unchanged(), which sessions call. But if the file is truncated
-/// while its values are being read, the process receives SIGBUS, which the library does not handle;
-/// see mapped_file_at(). Files that may be truncated should be read in blocks, by open_rows(), or
-/// copied into memory, by matrix_of(): truncation is then an InputError.
+/// of the file are noticed by check_mapped_file(), which fits, labelling and evaluation call before
+/// they read values, and by check_unchanged(), which sessions call. But if the file is truncated
+/// while its values are being read, or the program reads them itself, the process receives SIGBUS,
+/// which the library does not handle; see mapped_file_at(). Files that may be truncated should be
+/// read in blocks, by open_rows(), or copied into memory, by matrix_of(): truncation is then an
+/// InputError.
 class Dataset {
  public:
   /// A data set in memory. `name` appears in messages and records. Throws InputError if the matrix
@@ -123,10 +125,14 @@ class Dataset {
   /// Throws InputError if the file behind the values was truncated, extended or overwritten. If
   /// only the file's status-change time differs, all values are read to find out.
   void check_unchanged() const;
+  /// Throws InputError if the values are mapped from a file whose size or modification time has
+  /// changed; a read beyond the end of a truncated file would raise SIGBUS. Takes one fstat().
+  void check_mapped_file() const;
   /// Computes the fingerprint of the current values, in one pass over them.
   std::uint64_t compute_fingerprint() const;
   /// Copies sample `row`: d values, as float64. Reads the source if the data set is not in memory,
-  /// and throws what it throws. Throws InputError unless 0 <= row < n.
+  /// and throws what it throws. Throws InputError unless 0 <= row < n, and what
+  /// check_mapped_file() throws.
   std::vector<double> sample(std::int64_t row) const;
   /// Number of samples, n; of a part, those of this rank.
   std::int64_t samples() const { return matrix_.rows; }

@@ -95,6 +95,7 @@ Matrix Matrix::view(const double* values, std::int64_t rows, std::int64_t column
 Dataset::Dataset(std::string name, Matrix matrix)
     : name_(std::move(name)), matrix_(std::move(matrix)) {
   check_matrix();
+  check_mapped_file();
   describe([this](StatisticsPass& pass) { pass.add(matrix_.data, matrix_.stride, matrix_.rows); });
 }
 
@@ -125,7 +126,10 @@ Dataset Dataset::part(std::string name, Matrix matrix, std::shared_ptr<Communica
   dataset.name_ = std::move(name);
   dataset.matrix_ = std::move(matrix);
   const auto open = [&dataset] {
-    if (dataset.matrix_.rows != 0) return dataset.check_matrix();
+    if (dataset.matrix_.rows != 0) {
+      dataset.check_matrix();
+      return dataset.check_mapped_file();
+    }
     dataset.matrix_.stride = std::max(dataset.matrix_.stride, dataset.matrix_.columns);
     Matrix one_row = dataset.matrix_;
     one_row.rows = 1;
@@ -254,7 +258,12 @@ void Dataset::check_unchanged() const {
   throw InputError(fmt::format("{}: the file was changed while it was in use", touched));
 }
 
+void Dataset::check_mapped_file() const {
+  if (matrix_.file != nullptr) matrix_.file->check_unchanged();
+}
+
 std::uint64_t Dataset::compute_fingerprint() const {
+  check_mapped_file();
   Fingerprint fingerprint(samples(), features(), dtype());
   if (in_memory()) {
     fingerprint.add(matrix_.data, matrix_.stride, matrix_.rows);
@@ -279,6 +288,7 @@ std::vector<double> Dataset::sample(std::int64_t row) const {
                     "from 0",
                     name_, row, samples()));
   }
+  check_mapped_file();
   std::vector<double> values;
   if (in_memory()) {
     for (std::int64_t j = 0; j < features(); ++j) values.push_back(matrix_.at(row, j));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/backing_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -76,6 +77,7 @@ Matrix standardize(const Matrix& matrix, const Standardization& map) {
     throw InputError(fmt::format("the samples have {} features, but {} are standardized",
                                  matrix.columns, map.mean.size()));
   }
+  if (matrix.file != nullptr) matrix.file->check_unchanged();
   const FloatEnvironment environment;
   return matrix.dtype == DType::float32 ? standardized_values<float>(matrix, map)
                                         : standardized_values<double>(matrix, map);

@@ -40,6 +40,7 @@ void for_each_row(const Dataset& dataset, std::int64_t block_rows, const StopFun
     }
   };
   if (dataset.in_memory()) {
+    dataset.check_mapped_file();
     visit_block(0, dataset.samples(), dataset.matrix().stride, dataset.matrix().data);
     return;
   }

@@ -35,6 +35,7 @@ std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> ce
     throw InputError(fmt::format("{}: there are {} labels for {} samples", dataset.name(),
                                  labels.size(), dataset.samples()));
   }
+  dataset.check_mapped_file();
   return std::ssize(centroids) / d;
 }
 

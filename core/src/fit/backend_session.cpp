@@ -95,6 +95,7 @@ SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
     throw BackendError(StatusCode::unsupported, backend->name() + " " + missing);
   }
   if (view.samples == 0) return nullptr;
+  dataset.check_mapped_file();
   if (!dataset.in_memory()) {
     return SessionPointer(new StreamedSession(backend, dataset, parameters, block_rows));
   }
@@ -216,6 +217,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
   ranks.together([&] {
     check_fit(*backend_, dataset_, parameters_, options);
     check_centroids(initial_centroids, options.clusters, dataset_);
+    dataset_.check_mapped_file();
   });
   Fit fit;
   fit.clusters = options.clusters;
@@ -297,6 +299,7 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
   ranks.together([&] {
     check_cluster_count(clusters, dataset_.features());
     check_centroids(centroids, clusters, dataset_);
+    dataset_.check_mapped_file();
   });
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
   counts.resize(static_cast<std::size_t>(clusters));
@@ -416,6 +419,7 @@ ResultCheck check_returned_fit(const LoadedBackend& backend, const Dataset& data
                                const ProgressFunction& progress) {
   const FloatEnvironment environment;
   check_sizes(dataset, centroids, labels);
+  dataset.check_mapped_file();
   try {
     return with_core_errors([&] {
       return check_by_definition(backend, dataset, {centroids, labels, inertia},

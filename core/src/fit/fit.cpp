@@ -78,6 +78,7 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
     ranks.together([&] {
       check_options(options, session.dataset());
       check_checkpoint_options(checkpoint_options);
+      session.dataset().check_mapped_file();
     });
   });
   const auto stop = [&] { return observer != nullptr && observer->stop_requested(); };

@@ -106,6 +106,7 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
 std::unique_ptr<SeedingSamples> make_local_samples(const Dataset& dataset,
                                                    const SeedingResources& resources,
                                                    const RangeWorkers& workers) {
+  dataset.check_mapped_file();
   if (resources.session != nullptr) {
     BackendSession& session = *resources.session;
     if (&session.dataset() != &dataset) {

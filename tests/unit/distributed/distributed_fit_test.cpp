@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <lloyd/data/npy.hpp>
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
@@ -311,6 +313,36 @@ TEST(DistributedFits, AFileThatOneRankCannotReadIsReportedByAll) {
   expect_failures_of_all_reads(problem, SumForm::integer64, true);
   problem.options.seeding = {.method = SeedingMethod::kmeans_plus_plus};
   expect_failures_of_all_reads(problem, SumForm::integer64, false);
+}
+
+TEST(DistributedFits, ATruncatedMappedFileIsReportedByAllRanks) {
+  constexpr std::int64_t kRows = 20000;
+  const TemporaryFolder folder;
+  const auto backend = failing_part_backend();
+  const auto file = folder.path() / "points.npy";
+  const std::vector<double> values(static_cast<std::size_t>(4 * kRows), 1);
+  write_npy(file, values, 4);
+  const Matrix matrix = read_npy(file);
+  ASSERT_NE(matrix.file, nullptr);
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    const Dataset part = part_of(matrix, {0, kRows / 2, kRows}, communicator);
+    BackendSession session(backend, part, backend->default_parameters());
+    if (communicator->rank() == 1) std::filesystem::resize_file(file, 128);
+    const Ranks ranks(communicator);
+    ranks.together([] {});  // wait for the truncation
+    const std::vector<double> centroids(4, 1);
+    FitOptions options;
+    options.clusters = 1;
+    std::vector<std::int32_t> labels;
+    std::vector<std::int64_t> counts;
+    const std::string part_of_message = "the file was truncated from 640128 to 128 bytes";
+    for (const std::string& message :
+         {message_of<InputError>([&] { fit(session, options); }),
+          message_of<InputError>([&] { session.fit_from(centroids, options); }),
+          message_of<InputError>([&] { session.label(centroids, 1, labels, counts); })}) {
+      EXPECT_NE(message.find(part_of_message), std::string::npos) << message;
+    }
+  });
 }
 
 TEST(DistributedFits, OptionsOutOfRangeAreRefusedByAllRanks) {
