@@ -34,8 +34,9 @@ struct CsvOptions {
   /// as classes if `columns` is empty, it is not the only column, and all of its cells are text. A
   /// cell is text if it neither is a number nor looks like one (2,5 1,000 12% 2024-01-31), or if it
   /// is the only cell of its row with unnecessary quotes. Markers of missing values (an empty cell,
-  /// NA, ?, null) and quantities (12kg) count as text if another cell is text. A last column that
-  /// is partly text is refused.
+  /// NA, ?, null), NaN and quantities (12kg) count as text if another cell is text. A last column
+  /// that is partly text is refused. A cell that is NaN or a marker of a missing value is no class
+  /// (an empty string), unless it is in quotes and no cell to the left of it is.
   std::string label_column;
   DType dtype = DType::float32;  ///< type that the numbers are rounded to
   /// Columns to leave out, by name or number. Only used if `columns` is empty.
@@ -74,7 +75,8 @@ void write_csv(const std::filesystem::path& file, std::span<const double> values
 /// Writes one label per line.
 void write_csv(const std::filesystem::path& file, std::span<const std::int32_t> labels);
 /// Writes a data set: a header if the features have names, the values with the fewest digits that
-/// their dtype needs, and the classes, if any, as the last column, `class`.
+/// their dtype needs, and the classes, if any, as the last column, called Dataset::class_name
+/// (`class` if that is empty or a number).
 void write_csv(const std::filesystem::path& file, const Dataset& dataset);
 
 }  // namespace lloyd

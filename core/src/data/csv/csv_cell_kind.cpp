@@ -30,7 +30,14 @@ constexpr std::array<std::string_view, 27> kMissing = {
     "none", "nil", "missing", "?",     "-",       "--",    "---",    ".",       "..",
     "*",    "\\n", "#null!",  "#num!", "#value!", "#ref!", "#name?", "#div/0!", "(null)"};
 
-bool is_missing(std::string_view text) {
+// True for most classes: plain words, which are no markers of missing values and no numbers, since
+// these begin with no other letters than those below.
+bool begins_like_word(std::string_view text) {
+  return !text.empty() && is_ascii_letter(text.front()) &&
+         std::string_view("imnIMN").find(text.front()) == std::string_view::npos;
+}
+
+bool is_marker(std::string_view text) {
   return std::any_of(kMissing.begin(), kMissing.end(), [=](std::string_view mark) {
     return text.size() == mark.size() &&
            std::equal(text.begin(), text.end(), mark.begin(),
@@ -169,13 +176,8 @@ bool needs_quotes(std::string_view text) {
 }
 
 CellKind kind_of_cell(std::string_view text) {
-  // Fast path: most classes are plain words, and markers of missing values and numbers begin with
-  // no other letters than these.
-  if (!text.empty() && is_ascii_letter(text.front()) &&
-      std::string_view("imnIMN").find(text.front()) == std::string_view::npos) {
-    return CellKind::name;
-  }
-  if (is_missing(text)) return CellKind::missing;
+  if (begins_like_word(text)) return CellKind::name;
+  if (is_missing_value(text)) return CellKind::missing;
   if (is_number(text)) return CellKind::number;
   if (text == "\u221e" || text == "-\u221e") return CellKind::almost_number;
   const std::string ascii = to_ascii(text);
@@ -186,7 +188,8 @@ CellKind kind_of_cell(std::string_view text) {
 }
 
 bool is_missing_value(std::string_view text) {
-  if (is_missing(text)) return true;
+  if (begins_like_word(text)) return false;
+  if (is_marker(text)) return true;
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && stop == text.data() + text.size() && std::isnan(value);

@@ -6,8 +6,8 @@
 namespace lloyd {
 
 enum class CellKind {
-  number,         ///< finite or not
-  missing,        ///< empty, or a marker of a missing value: NA, ?, -, null
+  number,         ///< finite or infinite
+  missing,        ///< empty, NaN, or a marker of a missing value: NA, ?, -, null
   almost_number,  ///< digits and signs, but no number: 1,000 2,5 12% $3 0x1F 2024-01-31
   quantity,       ///< a number followed by letters: 12kg, 1st
   name,           ///< everything else

@@ -52,10 +52,24 @@ CsvRow read_row(CsvCursor cursor, std::int64_t max_columns) {
   return row;
 }
 
+// True for a number other than NaN.
+bool is_value(std::string_view text) {
+  return is_number(text) && !is_missing_value(text);
+}
+
+bool ends_with_declared_text(const CsvRow& row, char delimiter) {
+  return is_declared_text(row.cells.back(), row.before_last, delimiter);
+}
+
 // True if the row's last cell may be a class.
 bool ends_with_class(const CsvRow& row, char delimiter) {
-  const CsvCell& last = row.cells.back();
-  return is_declared_text(last, row.before_last, delimiter) || !is_number(last.text);
+  return ends_with_declared_text(row, delimiter) || !is_number(row.cells.back().text);
+}
+
+// True if the row's last cell is NaN, which may be a missing class or a missing number.
+bool ends_with_nan(const CsvRow& row, char delimiter) {
+  const std::string_view text = row.cells.back().text;
+  return !ends_with_declared_text(row, delimiter) && is_number(text) && is_missing_value(text);
 }
 
 void leave_row(CsvCursor& cursor, std::int64_t columns) {
@@ -91,16 +105,16 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
   return columns;
 }
 
-// True if the last column holds classes as far as its first cell tells. If rows with missing values
-// are left out, that is the first cell (of this block of text) that is not missing. The cursor is
-// at the row `values`.
+// True if the last column holds classes as far as its first cell tells that is not NaN. If rows
+// with missing values are left out, that is the first cell that is not missing. Only cells of this
+// block of text are considered. The cursor is at the row `values`.
 bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
                  std::int64_t max_columns, bool drop_missing) {
   CsvRow row = values;
   while (std::ssize(row.cells) == count) {
-    if (!drop_missing || !is_missing_value(row.cells.back().text)) {
-      return ends_with_class(row, cursor.delimiter());
-    }
+    const bool tells_nothing = drop_missing ? is_missing_value(row.cells.back().text)
+                                            : ends_with_nan(row, cursor.delimiter());
+    if (!tells_nothing) return ends_with_class(row, cursor.delimiter());
     leave_row(cursor, count);
     if (!cursor.find_row()) return false;
     row = read_row(cursor, max_columns);
@@ -198,10 +212,11 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
   }
   const auto text = std::find_if(columns.begin(), columns.end(), is_text);
   if (text == columns.end()) return false;
-  // A text in the last cell may be the first sample's class; then the cell below it is text, too.
+  // A text in the last cell may be the first sample's class; then the cell below it is text, too,
+  // or NaN.
   const bool last = *text == std::ssize(first) - 1;
   if (last && options.columns.empty() && options.label_column.empty() &&
-      (second.size() != first.size() || second.back().quoted || !is_number(second.back().text))) {
+      (second.size() != first.size() || second.back().quoted || !is_value(second.back().text))) {
     return false;
   }
   cursor.fail_for_option(

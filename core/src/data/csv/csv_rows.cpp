@@ -324,11 +324,13 @@ void CsvRows::take_class(const CsvCursor& start, std::int64_t column,
                          std::vector<std::string>& classes) {
   const std::string_view before = start.rest().substr(0, start.bytes_left() - cursor_.bytes_left());
   const CsvCell cell = cursor_.take_cell(column);
+  const bool declared = is_declared_text(cell, before, cursor_.delimiter());
   if (columns_.label_found) {
     if (!cursor_.at_row_end()) return;  // too many cells: reported at the end of the row
-    class_check_.add(cursor_, column, cell, is_declared_text(cell, before, cursor_.delimiter()));
+    class_check_.add(cursor_, column, cell, declared);
   }
-  classes.push_back(cell.unquoted());
+  const bool has_class = declared || !is_missing_value(cell.text);
+  classes.push_back(has_class ? cell.unquoted() : std::string());
   // A growing vector holds up to three strings per element.
   class_bytes_ += static_cast<std::int64_t>(3 * sizeof(std::string) + cell.text.size());
 }

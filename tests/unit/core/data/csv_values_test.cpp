@@ -158,8 +158,8 @@ TEST_F(CsvValues, RefusesALastColumnOfQuantitiesAlone) {
 }
 
 TEST_F(CsvValues, TakesALastColumnOfTextAsClasses) {
-  EXPECT_EQ(read("a,b\n1,NA\n2,cat\n3,\n").classes, (Texts{"NA", "cat", ""}));
-  EXPECT_EQ(read("a,b\n1,cat\n2,?\n").classes, (Texts{"cat", "?"}));
+  EXPECT_EQ(read("a,b\n1,NA\n2,cat\n3,\n").classes, (Texts{"", "cat", ""}));
+  EXPECT_EQ(read("a,b\n1,cat\n2,?\n").classes, (Texts{"cat", ""}));
   EXPECT_EQ(read("a,b\n1,\n2,cat\n").classes, (Texts{"", "cat"}));
   EXPECT_EQ(read("a,b\n1,A1\n2,B-52\n").classes, (Texts{"A1", "B-52"}));
   EXPECT_EQ(read("a,b\n1,\u732b\n2,\xe9t\xe9\n").classes, (Texts{"\u732b", "\xe9t\xe9"}));
@@ -168,7 +168,28 @@ TEST_F(CsvValues, TakesALastColumnOfTextAsClasses) {
       << "quotes that are not needed make a text";
   CsvOptions options;
   options.label_column = "b";
-  EXPECT_EQ(read("a,b\n1,NA\n2,4\n3,\"2,5\"\n", options).classes, (Texts{"NA", "4", "2,5"}));
+  EXPECT_EQ(read("a,b\n1,NA\n2,4\n3,\"2,5\"\n", options).classes, (Texts{"", "4", "2,5"}));
+}
+
+// Unless its quotes say that it is a text.
+TEST_F(CsvValues, AMissingValueIsNoClass) {
+  for (const char* mark : {"", "NA", "?", "null", "None", "-", "nan", "NaN", "-nan"}) {
+    const std::string cell = mark;
+    const std::string last = "a,b\n1,cat\n2," + cell + "\n3,dog\n";
+    EXPECT_EQ(read(last).classes, (Texts{"cat", "", "dog"})) << mark;
+    EXPECT_EQ(read("a,b\n1," + cell + "\n2,cat\n").classes, (Texts{"", "cat"})) << mark;
+    EXPECT_EQ(read("1,2,cat\n3,4," + cell + "\n").classes, (Texts{"cat", ""})) << mark;
+    CsvOptions options;
+    options.drop_missing = true;
+    EXPECT_EQ(read(last, options).classes, (Texts{"cat", "", "dog"})) << mark;
+    EXPECT_EQ(read("a,b\n1," + cell + "\n,cow\n2,cat\n", options).classes, (Texts{"", "cat"}));
+    options = {};
+    options.label_column = "b";
+    EXPECT_EQ(read("b,a\n" + cell + ",1\n7,2\n", options).classes, (Texts{"", "7"})) << mark;
+    EXPECT_EQ(read("a,b\n1,cat\n2,\"" + cell + "\"\n").classes, (Texts{"cat", cell})) << mark;
+  }
+  EXPECT_EQ(read("1,2,nan\n3,4,cat\n").classes, (Texts{"", "cat"}));
+  EXPECT_EQ(read("a,b\n1,nan\n2,nan\n3,cat\n").classes, (Texts{"", "", "cat"}));
 }
 
 // The decision depends on all rows, not on their division into blocks.
