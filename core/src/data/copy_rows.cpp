@@ -239,7 +239,8 @@ CopiedRows copy_file(const std::filesystem::path& file, const FileOptions& input
   const auto writer = create_rows(output, {.features = rows.columns().features,
                                            .dtype = csv.dtype,
                                            .feature_names = rows.columns().feature_names,
-                                           .has_classes = rows.columns().has_label});
+                                           .has_classes = rows.columns().has_label,
+                                           .class_name = rows.columns().label_name});
   return csv.dtype == DType::float32 ? copy_text<float>(rows, *writer, options)
                                      : copy_text<double>(rows, *writer, options);
 }

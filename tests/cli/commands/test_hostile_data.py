@@ -71,7 +71,7 @@ class Misread(TestCase):
         file = self.write("x.csv", "a,b\n1,NA\n3,cat\n5,\n6,dog\n")
         self.assertEqual(run_json("data", "info", file)["features"], 1)
         run("data", "convert", file, self.folder / "y.csv")
-        self.assertEqual((self.folder / "y.csv").read_text(), 'a,class\n1,"NA"\n3,cat\n5,""\n6,dog\n')
+        self.assertEqual((self.folder / "y.csv").read_text(), 'a,b\n1,""\n3,cat\n5,""\n6,dog\n')
         run("data", "info", self.folder / "y.csv")
         numbers = self.write("z.csv", "a,b\n1,NA\n3,4\n")
         self.assertEqual(run_json("data", "info", numbers, "--label-column", "b")["features"], 1)

@@ -19,6 +19,7 @@ struct TableFormat {
   DType dtype = DType::float32;                 ///< of the values written
   std::vector<std::string> feature_names = {};  ///< d names, or none
   bool has_classes = false;                     ///< whether each row has a class
+  std::string class_name = {};                  ///< name of their column; empty: `class`
   std::int64_t rows = 0;                        ///< n if it is known in advance, else 0
 };
 

@@ -10,6 +10,7 @@
 #include <lloyd/error.hpp>
 
 #include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/csv_cursor.hpp"
 #include "data/rows/row_writers.hpp"
 #include "data/rows/write_all.hpp"
 
@@ -73,13 +74,18 @@ void add_cells(TextWriter& writer, const std::filesystem::path& file,
   }
 }
 
+// A number above a class in quotes would not be read as a name.
+std::string header_of_classes(const std::string& name) {
+  return name.empty() || is_number(name) ? "class" : name;
+}
+
 class CsvWriter : public RowWriter {
  public:
   CsvWriter(const std::filesystem::path& file, const TableFormat& table)
       : path_(file), table_(table), writer_(file, min_bytes(table, kMinCellBytes)) {
     if (table.feature_names.empty()) return;
     std::vector<std::string> header = table.feature_names;
-    if (table.has_classes) header.emplace_back("class");
+    if (table.has_classes) header.push_back(header_of_classes(table.class_name));
     add_cells(writer_, path_, header);
     writer_.end_line();
   }

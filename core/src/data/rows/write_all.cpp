@@ -10,6 +10,7 @@ TableFormat table_format(const Dataset& dataset) {
           .dtype = dataset.dtype(),
           .feature_names = dataset.feature_names,
           .has_classes = !dataset.classes.empty(),
+          .class_name = dataset.class_name,
           .rows = dataset.samples()};
 }
 
