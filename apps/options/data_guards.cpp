@@ -273,6 +273,10 @@ std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t fe
   return std::nullopt;
 }
 
+std::string_view float64_option(Remedy remedy) {
+  return remedy == Remedy::key ? "'dataset.dtype: float64'" : "--dtype float64";
+}
+
 // `float64_advice`: how text is read as float64.
 std::string rounding_warning(const std::string& file, const std::string& feature,
                              const RoundingLoss& loss, const std::string& float64_advice) {
@@ -295,7 +299,8 @@ class Guards {
         options_(options),
         remedy_(remedy),
         features_(dataset.statistics()),
-        flagged_(features_.size()) {}
+        flagged_(features_.size()),
+        covers_rounding_(features_.size()) {}
 
   void check_columns() {
     const InspectedRows rows(dataset_);
@@ -303,19 +308,20 @@ class Guards {
     for (std::int64_t j = 0; j < d; ++j) {
       if (j == 0 && !names().empty() && names().front().empty()) {
         flag(j, "the first column has no name, as row numbers often have none");
-      } else if (!is_integer_valued(features_[static_cast<std::size_t>(j)])) {
+      } else if (!is_integer_valued(features_[static_cast<std::size_t>(j)]) || has_fractions(j)) {
         continue;
       } else if (j == 0 && counts_rows(rows, j)) {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
+      } else if (looks_like_identifier(rows, j) && is_rounded(j)) {
+        flag_rounded_integers(j);
       } else if (looks_like_identifier(rows, j)) {
-        flag(j, fmt::format(
-                    "{} looks like an identifier: {}", name(j),
-                    is_rounded(j) ? rounded_integers_text(j) : "its integers are all distinct"));
+        flag(j, fmt::format("{} looks like an identifier: its integers are all distinct", name(j)));
       }
     }
     check_named_classes();
     check_classes();
+    check_first_classes();
   }
 
   void check_sentinels() {
@@ -357,6 +363,11 @@ class Guards {
 
   std::vector<std::string> take() { return std::move(warnings_); }
 
+  // True if a warning about the feature already says how rounding changes it.
+  bool covers_rounding(std::int64_t feature) const {
+    return covers_rounding_[static_cast<std::size_t>(feature)];
+  }
+
  private:
   const std::vector<std::string>& names() const { return dataset_.feature_names; }
 
@@ -371,9 +382,25 @@ class Guards {
            dataset_.rounding[static_cast<std::size_t>(feature)].error > 0;
   }
 
-  std::string rounded_integers_text(std::int64_t feature) const {
-    return fmt::format("its integers have more digits than {} keeps",
-                       to_string(dataset_.rounding[static_cast<std::size_t>(feature)].dtype));
+  // True if the values were no integers before they were rounded.
+  bool has_fractions(std::int64_t feature) const {
+    return !dataset_.rounding.empty() &&
+           dataset_.rounding[static_cast<std::size_t>(feature)].has_fractions;
+  }
+
+  // Such integers are either identifiers, which must be left out, or times, which must be kept.
+  void flag_rounded_integers(std::int64_t feature) {
+    const auto j = static_cast<std::size_t>(feature);
+    const FeatureRounding& rounding = dataset_.rounding[j];
+    flagged_[j] = true;
+    covers_rounding_[j] = true;
+    warnings_.push_back(fmt::format(
+        "{}: {} looks like an identifier or a time: its integers have more digits than {} keeps; "
+        "{}, {}",
+        options_.file, name(feature), to_string(rounding.dtype),
+        rounding.exact_in_float64 ? fmt::format("{} keeps times", float64_option(remedy_))
+                                  : "subtract a constant from times before the file is written",
+        drop_advice(feature, "an identifier")));
   }
 
   bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {
@@ -403,11 +430,15 @@ class Guards {
 
   bool is_text() const { return find_format(options_.file) == FileFormat::csv; }
 
-  std::string drop_advice(std::int64_t feature) const {
+  // `what`: what the column is called in the sentence.
+  std::string drop_advice(std::int64_t feature, std::string_view what = "it") const {
     const std::string value = option_value(feature);
-    if (remedy_ == Remedy::option) return fmt::format("--drop-columns {} leaves it out", value);
-    return is_text() ? fmt::format("'dataset.drop_columns: [{}]' leaves it out", value)
-                     : fmt::format("'lloyd data convert --drop-columns {}' leaves it out", value);
+    if (remedy_ == Remedy::option) {
+      return fmt::format("--drop-columns {} leaves {} out", value, what);
+    }
+    return is_text()
+               ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out", value, what)
+               : fmt::format("'lloyd data convert --drop-columns {}' leaves {} out", value, what);
   }
 
   std::string label_advice(std::int64_t feature) const {
@@ -450,11 +481,22 @@ class Guards {
                     name(feature), features_[last].minimum, features_[last].maximum));
   }
 
+  // A first column of few integers in data without column names.
+  void check_first_classes() {
+    if (features_.size() < 2 || flagged_.front() || !names().empty()) return;
+    if (!dataset_.classes.empty() || !options_.label_column.empty()) return;
+    if (!may_be_classes(features_.front()) || has_fractions(0)) return;
+    if (std::any_of(features_.begin() + 1, features_.end(), may_be_classes)) return;
+    flag_classes(0, fmt::format("the first column holds only integers from {} to {}, as classes do",
+                                features_.front().minimum, features_.front().maximum));
+  }
+
   const Dataset& dataset_;
   const DataOptions& options_;
   Remedy remedy_;
   const std::vector<FeatureStatistics>& features_;
   std::vector<bool> flagged_;
+  std::vector<bool> covers_rounding_;
   std::vector<std::string> warnings_;
 };
 
@@ -473,7 +515,9 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
     if (!standardized) guards.check_scales();
   }
   for (std::string& warning : guards.take()) warnings.push_back(std::move(warning));
-  const auto losses = rounding_losses(dataset.rounding, dataset.statistics());
+  std::vector<RoundingLoss> losses = rounding_losses(dataset.rounding, dataset.statistics());
+  std::erase_if(losses,
+                [&](const RoundingLoss& loss) { return guards.covers_rounding(loss.feature); });
   for (std::string& warning : rounding_warnings(losses, dataset.feature_names, options, remedy)) {
     warnings.push_back(std::move(warning));
   }
@@ -483,9 +527,7 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
 std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            const std::vector<std::string>& feature_names,
                                            const DataOptions& options, Remedy remedy) {
-  const std::string advice =
-      fmt::format("{} keeps the values",
-                  remedy == Remedy::key ? "'dataset.dtype: float64'" : "--dtype float64");
+  const std::string advice = fmt::format("{} keeps the values", float64_option(remedy));
   std::vector<std::string> warnings;
   for (const RoundingLoss& loss : losses) {
     warnings.push_back(rounding_warning(

@@ -22,15 +22,17 @@ enum class Remedy { option, key };
 /// - a name of a text file that is not UTF-8, with a command that converts Latin-1;
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct
-///   (not required if rounding to float32 changed some), and they either ascend or descend, or have
-///   the same number of digits (7 or more), or the column's name is that of an identifier;
-/// - a last column that looks like class numbers, if no other column does: integers in an interval
-///   of at most 20 that begins at -1, 0 or 1;
+///   (not required if rounding changed some), and they either ascend or descend, or have the same
+///   number of digits (7 or more), or the column's name is that of an identifier; if rounding
+///   changed some, the sentence also says what keeps times, and replaces that of
+///   rounding_warnings();
+/// - a last column, or a first column of data without column names, that looks like class numbers,
+///   if no other column does: integers in an interval of at most 20 that begins at -1, 0 or 1;
 /// - one sentence about the first feature that has a value such as -999 in place of missing ones:
 ///   the minimum or maximum, in at least 3 and 1 % of the inspected rows, farther from the other
 ///   values than these are from one another;
 /// - standard deviations that differ by a factor of 100 or more, unless `standardized`;
-/// - those of rounding_warnings().
+/// - those of rounding_warnings() about the other columns.
 /// Those about single columns are left out if --columns chose the columns. Values are inspected in
 /// the first 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only
 /// inspected for years and rounding. Reads these rows if the data set is not in memory, and throws

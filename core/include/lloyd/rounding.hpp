@@ -21,6 +21,7 @@ struct FeatureRounding {
   double maximum = -std::numeric_limits<double>::infinity();
   DType dtype = DType::float32;  ///< the type that values were rounded to
   bool exact_in_float64 = true;  ///< false if float64 would change integers of the feature, too
+  bool has_fractions = false;    ///< true if a value before rounding is not an integer
 };
 
 /// A feature that rounding distorts.

@@ -39,7 +39,16 @@ GUARDS = [
     ("account numbers", table("x,account,y", X, [10**8 + (173 * i) % 30 * 10**6 for i in range(30)], Y),
      "'account' looks like an identifier", "--drop-columns account leaves it out", ["--drop-columns", "account"]),
     ("neighbours that float32 makes equal", table("x,nr,y", X, [10**9 + 20 * i + i // 15 * 10**6 for i in range(30)], Y),
-     "'nr' looks like an identifier", "--drop-columns nr leaves it out", ["--drop-columns", "nr"]),
+     "'nr' looks like an identifier or a time: its integers have more digits than float32 keeps",
+     "--dtype float64 keeps times, --drop-columns nr leaves an identifier out", ["--drop-columns", "nr"]),
+    ("times in seconds", table("x,time,y", X, range(1700000000, 1700000600, 20), Y),
+     "'time' looks like an identifier or a time: its integers have more digits than float32 keeps",
+     "--dtype float64 keeps times, --drop-columns time leaves an identifier out", ["--drop-columns", "time"]),
+    ("times with fractions", table("x,time,y", X, [1700000001.029 + 10.5 * i for i in range(30)], Y),
+     "rounding to float32 changes the values of 'time'", "--dtype float64 keeps the values", ["--drop-columns", "time"]),
+    ("classes without a name", table("", [1 + i % 3 for i in UNORDERED], X, Y),
+     "the first column holds only integers from 1 to 3, as classes do",
+     "--label-column 0 compares the clusters with them, and --drop-columns 0 leaves it out", ["--label-column", "0"]),
     ("a header of years", table("2021,2022", X, Y), "the first row, 2021, 2022, looks like a header",
      "--header takes it as names, --no-header says that it is a sample", ["--header"]),
     ("a header of decades", table("1990,2000,2010", X, X, Y), "the first row, 1990, 2000, ..., looks like a header",
@@ -159,7 +168,8 @@ class Guards(TestCase):
                 end = re.sub("--drop-columns (\\w+)", r"'dataset.drop_columns: [\1]'", end)
                 end = re.sub("--label-column (\\w+)", r"'dataset.label_column: \1'", end)
                 for option, key in (("--standardize", "standardize: true"), ("--header", "header: true"),
-                                    ("--no-header", "header: false"), ("--drop-missing", "drop_missing: true")):
+                                    ("--no-header", "header: false"), ("--drop-missing", "drop_missing: true"),
+                                    ("--dtype float64", "dtype: float64")):
                     end = end.replace(f"{option} ", f"'dataset.{key}' ")
                 self.assertTrue(found[0].endswith(end), found)
         file = self.write("x.csv", GUARDS[4][1])

@@ -234,6 +234,7 @@ void CsvRows::measure_rounding(CsvCursor row, const float* values) {
     rounding.error = std::max(rounding.error, error);
     rounding.minimum = std::min(rounding.minimum, value);
     rounding.maximum = std::max(rounding.maximum, value);
+    rounding.has_fractions = rounding.has_fractions || value != std::floor(value);
   }
 }
 

@@ -53,6 +53,14 @@ TEST_F(CsvValues, ReportsIntegersThatNeitherTypeTellsApart) {
   EXPECT_TRUE(read("id\n1000000001\n1000000002\n").rounding.at(0).exact_in_float64);
 }
 
+// Float32 holds only integers near 1.7e9, which must not be taken for integers of the file.
+TEST_F(CsvValues, TellsFeaturesWithFractionsFromIntegers) {
+  const std::vector<FeatureRounding> rounding = read("1700000000.5,1700000001\n2,3\n").rounding;
+  ASSERT_EQ(rounding.size(), 2U);
+  EXPECT_TRUE(rounding[0].has_fractions);
+  EXPECT_FALSE(rounding[1].has_fractions);
+}
+
 // Only a table of one column can have a missing value that leaves nothing of its line.
 TEST_F(CsvValues, BlankLinesOfOneColumnAreMissingValues) {
   EXPECT_EQ(refusal("x\n1\n\n3\n"),
