@@ -1,6 +1,9 @@
 // The declared reproducibility of a backend.
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +46,25 @@ void repeated(const Context& context) {
   }
 }
 
+// A fit with one parameter changed; empty if the backend does not support that, for example a
+// device that does not exist.
+std::optional<Trial> fit_with(const Context& context, const Dataset& dataset,
+                              const RepeatedProblem& p, const char* parameter, std::int64_t value,
+                              const Run& run = {}) {
+  ParameterSet set = context.parameters();
+  set.set(parameter, std::to_string(value));
+  if (!context.beyond(dataset, p.setting.clusters, set).empty()) return std::nullopt;
+  Session* session = nullptr;
+  const Status status = context.backend().open(dataset.view(), set.list(), &session);
+  if (status.code == StatusCode::unavailable) return std::nullopt;
+  const OwnedSession owned =
+      opened(status, session, fmt::format("data with {}={}", parameter, value));
+  Trial trial = run_fit(*owned, p.samples, p.setting, run);
+  expect(trial.status.ok(), "fit() with {}={} failed: {}", parameter, value,
+         status_message(trial.status));
+  return trial;
+}
+
 // Each integer parameter at 1 and 7, and `threads` also at 2 and 3, clamped to their ranges.
 void parameters(const Context& context) {
   if (!context.order_free()) {
@@ -61,22 +83,51 @@ void parameters(const Context& context) {
         values.insert(std::clamp(value, parameter.integer_minimum, parameter.integer_maximum));
       }
       for (const std::int64_t value : values) {
-        ParameterSet set = context.parameters();
-        set.set(parameter.name, std::to_string(value));
-        // For example a device that does not exist.
-        if (!context.beyond(dataset, p.setting.clusters, set).empty()) continue;
-        Session* session = nullptr;
-        const Status status = context.backend().open(dataset.view(), set.list(), &session);
-        if (status.code == StatusCode::unavailable) continue;
-        const OwnedSession owned =
-            opened(status, session, fmt::format("data with {}={}", parameter.name, value));
-        const Trial trial = run_fit(*owned, p.samples, p.setting);
-        expect(trial.status.ok(), "fit() with {}={} failed: {}", parameter.name, value,
-               status_message(trial.status));
+        const std::optional<Trial> trial = fit_with(context, dataset, p, parameter.name, value);
+        if (!trial) continue;
         expect_same_fit(fmt::format("{} with {}={}", describe(p.name, p.samples, p.setting),
                                     parameter.name, value),
-                        p.samples.d, expected, trial);
+                        p.samples.d, expected, *trial);
       }
+    }
+  }
+}
+
+// Several blocks of kBlockRows rows for each of several workers, a few times: workers that share
+// memory which each needs for itself give wrong labels only if they run at the same time.
+void thread_counts(const Context& context) {
+  if (!context.order_free()) {
+    throw CaseSkipped{"the backend does not claim the same bits for any number of threads"};
+  }
+  const std::vector<ParameterInfo>& schema = context.parameters().schema();
+  const auto parameter = std::find_if(schema.begin(), schema.end(), [](const ParameterInfo& info) {
+    return info.type == ParameterType::integer && std::string_view(info.name) == "threads";
+  });
+  if (parameter == schema.end()) {
+    throw CaseSkipped{"the backend has no integer parameter 'threads'"};
+  }
+  constexpr std::int64_t kRows = 60000;
+  constexpr int kRepeats = 3;
+  RepeatedProblem p{"many blocks", rounded(cloud(kRows, 4, 96), context.dtype()), {}};
+  p.setting.clusters = 9;
+  p.setting.centroids = first_rows(p.samples, p.setting.clusters);
+  p.setting.max_iterations = 5;
+  const Dataset dataset = make_dataset(p.samples, context.dtype());
+  Run run;
+  run.observe = 0;
+  const auto fit_on = [&](std::int64_t count) {
+    return fit_with(context, dataset, p, "threads",
+                    std::clamp(count, parameter->integer_minimum, parameter->integer_maximum), run);
+  };
+  const std::optional<Trial> expected = fit_on(1);
+  if (!expected) throw CaseSkipped{"the backend does not support a fit on one thread"};
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    for (const std::int64_t count : {2, 3, 7}) {
+      const std::optional<Trial> trial = fit_on(count);
+      if (!trial) continue;
+      expect_same_fit(
+          fmt::format("{} with threads={}", describe(p.name, p.samples, p.setting), count),
+          p.samples.d, *expected, *trial);
     }
   }
 }
@@ -86,6 +137,7 @@ void parameters(const Context& context) {
 void add_reproducibility_cases(std::vector<Case>& cases) {
   cases.push_back({"reproducibility/repeated", Scope::variants, repeated});
   cases.push_back({"reproducibility/parameters", Scope::variants, parameters});
+  cases.push_back({"reproducibility/threads", Scope::defaults, thread_counts});
 }
 
 }  // namespace lloyd::conformance

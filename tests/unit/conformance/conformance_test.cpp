@@ -75,6 +75,56 @@ TEST(Conformance, ARefusalOfEverythingIsAFailure) {
   }
 }
 
+// Stands for a data race: a wrong label once several workers have many blocks.
+template <class T>
+class RacingStep : public fake::FakeStep<T> {
+ public:
+  RacingStep(const DatasetView& dataset, const ParameterList& parameters)
+      : fake::FakeStep<T>(dataset, parameters),
+        workers_(static_cast<int>(parameters.integer("threads"))) {}
+  static int estimate_workers(const ParameterList& parameters) {
+    return static_cast<int>(parameters.integer("threads"));
+  }
+  int workers() const { return workers_; }
+
+  template <class Body>
+  void for_each_block(RowRange rows, Body&& body) {
+    int number = 0;
+    for (std::int64_t begin = rows.begin; begin < rows.end; begin += StepBase::kBlockRows) {
+      races_ = workers_ > 1 && ++number > 10;
+      body(number % workers_, RowRange{begin, std::min(begin + StepBase::kBlockRows, rows.end)});
+    }
+  }
+  std::int64_t assign(RowRange rows, std::int32_t* labels) {
+    const std::int64_t changed = fake::FakeStep<T>::assign(rows, labels);
+    if (races_ && rows.size() > 0) labels[0] = 0;
+    return changed;
+  }
+
+ private:
+  int workers_;
+  bool races_ = false;
+};
+
+constexpr ParameterInfo kRacingParameters[] = {integer_parameter("threads", 1, 1, 64, "threads")};
+constexpr BackendInfo kRacingInfo = [] {
+  BackendInfo info = exact_step_info("a step with a race");
+  info.set_parameters(kRacingParameters);
+  return info;
+}();
+
+TEST(Conformance, WorkersThatShareMemoryFail) {
+  const LoadedBackend backend("fake", make_plugin_header("racing", "1"),
+                              new StepBackend<RacingStep, kRacingInfo>, std::vector<DeviceInfo>(1),
+                              "");
+  conformance::Options options;
+  options.glob = "reproducibility/*";
+  const Report report = conformance::run(backend, options);
+  expect_part(failure(report, "reproducibility/threads"), "with threads=2");
+  EXPECT_EQ(failure(report, "reproducibility/parameters"),
+            "no failure of reproducibility/parameters");
+}
+
 TEST(Conformance, AnUnavailableBackendIsNotVerified) {
   const auto backend = fake::make<fake::FakeStep>("absent", "there is no device");
   conformance::Options options;
