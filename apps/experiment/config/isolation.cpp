@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -47,10 +48,10 @@ std::vector<int> read_cpus(const ConfigNode& node) {
 
 double read_timeout(const ConfigNode& node) {
   constexpr double kMax = 1e9;  // seconds; keeps a deadline far from overflow
-  const double seconds = read_number(node, "timeout", 0);
-  if (seconds > 0 && seconds <= kMax) return seconds;
-  node.fail(fmt::format("'timeout' must be a number of seconds above 0, at most {:g}, not {}", kMax,
-                        node.kind_text()));
+  const std::optional<double> seconds = find_number(node);
+  if (seconds && *seconds > 0 && *seconds <= kMax) return *seconds;
+  node.fail(fmt::format("'timeout' must be a number above 0, in seconds, at most {:g}, not {}",
+                        kMax, node.kind_text()));
 }
 
 std::int64_t read_memory_limit(const ConfigNode& node) {

@@ -39,6 +39,12 @@ std::string key_suggestion(const std::string& name, const std::string& path,
   return fmt::format(" (did you mean '{}'?)", key.substr(prefix.size()));
 }
 
+// The end of a message about the first of several unknown keys; `more`: the number of the others.
+std::string more_text(std::int64_t more) {
+  if (more == 0) return {};
+  return more == 1 ? "; so is 1 more key" : fmt::format("; so are {} more keys", more);
+}
+
 }  // namespace
 
 bool may_be_number(const ConfigNode& node) {
@@ -62,11 +68,15 @@ std::uint64_t read_seed(const ConfigNode& node, std::string_view what) {
                         std::numeric_limits<std::uint64_t>::max(), node.kind_text()));
 }
 
-double read_number(const ConfigNode& node, std::string_view what, double minimum) {
+std::optional<double> find_number(const ConfigNode& node) {
   double value = 0;
-  if (convert(node, value) && std::isfinite(value) && value >= minimum) {
-    return value == 0 ? 0 : value;  // -0 would count as another setting
-  }
+  if (!convert(node, value) || !std::isfinite(value)) return std::nullopt;
+  return value == 0 ? 0 : value;  // -0 would count as another setting
+}
+
+double read_number(const ConfigNode& node, std::string_view what, double minimum) {
+  const std::optional<double> value = find_number(node);
+  if (value && *value >= minimum) return *value;
   node.fail(
       fmt::format("'{}' must be a finite number >= {}, not {}", what, minimum, node.kind_text()));
 }
@@ -125,8 +135,7 @@ MapReader::MapReader(const ConfigNode& node, std::string path, const std::vector
   const auto more = std::count_if(first + 1, node.children.end(),
                                   [&](const ConfigNode& child) { return !is_known(child); });
   first->fail_at_key(fmt::format("unknown key '{}'{}{}{}", excerpt(first->key), where,
-                                 key_suggestion(first->key, path_, keys),
-                                 more == 0 ? "" : fmt::format("; so are {} more keys", more)));
+                                 key_suggestion(first->key, path_, keys), more_text(more)));
 }
 
 const ConfigNode* MapReader::find(std::string_view key) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace lloyd::experiment {
 
 /// Whether the value is an unquoted scalar without leading zeros, as numbers are.
 bool may_be_number(const ConfigNode& node);
+
+/// The value of a finite number; nullopt for anything else.
+std::optional<double> find_number(const ConfigNode& node);
 
 // Each function throws InputError at the place of the value if it has another type or is out of
 // range. `what` is the dotted path of the key, for messages.
