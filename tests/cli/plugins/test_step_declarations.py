@@ -61,8 +61,8 @@ MESSAGES = ["probe(DeviceList*) must be public and static", "FitSpec&) must be p
 
 
 class StepDeclarations(TestCase):
-    def compile(self, text):
-        return subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-I",
+    def compile(self, text, *options):
+        return subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", *options, "-I",
                                ROOT / "core" / "include", self.write("step.cpp", text)],
                               capture_output=True, text=True, timeout=300)
 
@@ -77,6 +77,13 @@ class StepDeclarations(TestCase):
     def test_valid_steps_compile(self):
         done = self.compile(VALID)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_fast_math_is_refused(self):
+        for option, compiles in (("-O2", True), ("-ffast-math", False)):
+            done = self.compile("#include <lloyd/plugin/plugin.hpp>\n", '-DLLOYD_PLUGIN_NAME="mine"',
+                                '-DLLOYD_PLUGIN_VERSION="1"', option)
+            self.assertEqual(done.returncode == 0, compiles, done.stderr)
+        self.assertIn("a plugin must be compiled without -ffast-math", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,12 @@
 // Includes everything that a plugin needs, and defines the macro that exports it.
 #pragma once
 
+// The option lets compilers assume that no value is infinite or NaN and add up values in any order,
+// in the code of the SDK, too: exact sums and the order of distances would be wrong.
+#ifdef __FAST_MATH__
+#error "a plugin must be compiled without -ffast-math (-Ofast sets it), or its results are wrong"
+#endif
+
 #include <lloyd/plugin/abi/abi.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/sdk/float32_range.hpp>
