@@ -51,7 +51,7 @@ std::string check_percentage(const std::string& text) {
 
 ChosenRun open_run(const CompareCommand& command, std::size_t place) {
   const std::string id = place < command.runs.size() ? command.runs[place] : "";
-  ChosenRun run = read_run(command.records[place], id == "last" ? "" : id);
+  ChosenRun run = read_run(command.records[place], id);
   for (const std::string& text : run.notes) note("lloyd: {}\n", text);
   return run;
 }
@@ -60,12 +60,16 @@ std::vector<std::string> choose_backends(const CompareCommand& command, const Ch
   if (!command.backends.empty()) return command.backends;
   std::vector<std::string> labels = variant_labels(run.run.fits);
   if (labels.size() == 2) return labels;
-  throw InputError(fmt::format(
-      "{} has {} of one run ({}); --backends OLD NEW chooses two, or a second file of records is "
-      "given",
-      run.file.string(),
-      labels.size() == 1 ? "one backend" : fmt::format("{} backends", labels.size()),
-      shown_names(labels)));
+  std::vector<std::string> advice;
+  if (labels.size() > 1) advice.emplace_back("--backends OLD NEW chooses two");
+  if (run.runs > 1) {
+    advice.push_back(fmt::format("--run ID ID compares two of the {} runs in the file", run.runs));
+  }
+  advice.emplace_back("a second RECORDS compares two files");
+  throw InputError(
+      fmt::format("{} has {} of one run ({}); {}", run.file.string(),
+                  labels.size() == 1 ? "one backend" : fmt::format("{} backends", labels.size()),
+                  shown_names(labels), enumerated(advice, "or")));
 }
 
 // True for equal records, also in a copy of the file; false if any value, such as a time, differs.
@@ -168,8 +172,8 @@ void add_compare_command(CLI::App& app, Context& context) {
       ->expected(2);
   sub->add_option(
          "--run", command->runs,
-         "Run to take from RECORDS: an identifier or 'last' (default); with two, one of each "
-         "RECORDS, or both of one")
+         "Run to take from RECORDS: an identifier, its beginning or 'last' (default); with two, "
+         "one of each RECORDS, or both of one")
       ->expected(1, 2);
   sub->add_option(
          "--fail-if-slower", command->fail_if_slower,

@@ -33,7 +33,7 @@ using namespace experiment;
 
 struct ReportCommand {
   fs::path records;
-  std::string run;       // id; empty: the last run
+  std::string run;       // see read_run()
   std::string baseline;  // label; empty: the run's own
   std::string format = "text";
   bool json = false;
@@ -185,7 +185,7 @@ void add_report_command(CLI::App& app, Context& context) {
   sub->add_option("RECORDS", command->records, "A record file of 'lloyd run', or its folder")
       ->required();
   sub->add_option("--run", command->run,
-                  "Identifier of the run (default: the last one in the file)");
+                  "Run to show: its identifier, the beginning of it or 'last' (default)");
   sub->add_option("--baseline", command->baseline,
                   "Label of the backend that speedups are relative to (default: the run's)");
   auto* json = sub->add_flag("--json", command->json, "The same as --format json");

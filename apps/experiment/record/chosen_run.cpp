@@ -1,5 +1,7 @@
 #include "experiment/record/chosen_run.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include <fmt/format.h>
@@ -15,20 +17,37 @@ namespace lloyd::experiment {
 namespace {
 
 // A file may hold thousands of runs, so only the last ones are listed.
+constexpr std::size_t kMaxListed = 5;
+
 std::string suggested_run(const std::string& id, const std::vector<std::string>& ids) {
-  constexpr std::size_t kMaxListed = 5;
   if (ids.size() <= kMaxListed || !nearest_name(id, ids).empty()) return suggestion(id, ids);
   return fmt::format(" (the last {} of its {}: {})", kMaxListed,
                      format_count(std::ssize(ids), "run"),
                      shown_names({ids.end() - kMaxListed, ids.end()}));
 }
 
+// The run with the identifier `id`; otherwise, the last one for "last", or the only one whose
+// identifier begins with `id`.
 template <class Run>
 Run& find_run(std::vector<Run>& runs, const std::string& id, const std::string& file) {
   std::vector<std::string> ids;
-  for (Run& run : runs) {
-    if (run.id == id) return run;
-    ids.push_back(run.id);
+  std::vector<std::string> matches;
+  std::size_t match = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].id == id) return runs[i];
+    ids.push_back(runs[i].id);
+    if (!runs[i].id.starts_with(id)) continue;
+    matches.push_back(runs[i].id);
+    match = i;
+  }
+  if (id == "last") return runs.back();
+  if (matches.size() == 1) return runs[match];
+  if (!matches.empty()) {
+    const std::size_t listed = std::min(matches.size(), kMaxListed);
+    throw InputError(fmt::format(
+        "{} has {} runs that begin with '{}' ({}{})", file, matches.size(), id,
+        listed < matches.size() ? "the last ones: " : "",
+        shown_names({matches.end() - static_cast<std::ptrdiff_t>(listed), matches.end()})));
   }
   throw InputError(fmt::format("{} has no run '{}'{}", file, id, suggested_run(id, ids)));
 }
@@ -100,6 +119,7 @@ Chosen<Run> choose(const std::filesystem::path& records, const std::string& id, 
         fmt::format("{} holds {}; this is the last one, {} (--run takes another)", name,
                     format_count(std::ssize(file.runs), "run"), run.id));
   }
+  chosen.runs = std::ssize(file.runs);
   chosen.run = std::move(run);
   chosen.unfinished = unfinished_text(chosen.run, being_written);
   if (!chosen.unfinished.empty()) chosen.notes.push_back(chosen.unfinished);

@@ -1,6 +1,7 @@
 // Selects one run from a file of records.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ template <class Run>
 struct Chosen {
   std::filesystem::path file;
   Run run;
+  std::int64_t runs = 0;           ///< number of runs in the file
   std::vector<std::string> notes;  ///< messages for the user: other runs, missing records
   std::string unfinished;          ///< why the run lacks trials; empty if it is complete
 };
@@ -26,8 +28,9 @@ using ChosenDigest = Chosen<DigestedRun>;
 std::filesystem::path records_file(const std::filesystem::path& records);
 
 /// Reads one run from `records`, a file written by `lloyd run` or its folder. `id` is a
-/// Record::run; if empty, the last run is read. Throws InputError for a file without records and
-/// for an unknown run.
+/// Record::run, the beginning of one that no other run of the file has, or "last"; if empty, the
+/// last run is read, and a note says so if there are others. Throws InputError for a file without
+/// records, for an unknown run and for a beginning that several runs have.
 ChosenRun read_run(const std::filesystem::path& records, const std::string& id);
 /// The same with digests; keeps no records.
 ChosenDigest digest_run(const std::filesystem::path& records, const std::string& id,

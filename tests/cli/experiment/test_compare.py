@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -112,7 +113,7 @@ class Compare(TestCase):
         self.assertEqual(len(comparison["rows"]), 2)
         self.assertEqual(comparison["only_old"],
                          ["openmp with clusters 2", "openmp with clusters 3"])
-        self.assertIn("holds 2 runs; this is the last one", done.stderr)
+        self.assertNotIn("this is the last one", done.stderr)
         self.assertIn("has no run 'x'", run("compare", self.old, "--run", "x", status=2).stderr)
 
     def test_equal_variants_with_different_labels_are_paired(self):
@@ -166,6 +167,16 @@ class Compare(TestCase):
         self.assertEqual(run("compare", "--run", first, "last", self.old, self.old).stdout,
                          run("compare", self.old, "--run", first, "--run", "last").stdout)
 
+    def test_the_beginning_of_an_identifier_is_enough(self):
+        self.records("old", "sequential, openmp: {threads: 1}")
+        first, *_, last = (json.loads(line)["run"] for line in self.old.read_text().splitlines())
+        both = json.loads(run("compare", self.old, "--run", first[:-1], last[:-1], "--json").stdout)
+        self.assertEqual((both["old"]["run"], both["new"]["run"]), (first, last))
+        common = os.path.commonprefix([first, last])
+        for command in ("compare", "report"):
+            self.assertIn(f"has 2 runs that begin with '{common}' ({first}, {last})\n",
+                          run(command, self.old, "--run", common, status=2).stderr)
+
     def test_what_is_only_on_one_side_is_listed(self):
         other = self.records("other", "sequential", clusters="3, 4")
         text = run("compare", self.old, other).stdout
@@ -202,7 +213,10 @@ class Compare(TestCase):
         self.assertIn("no setting with a backend in common", refusal(self.old, other))
         self.assertIn("no setting has times on both sides (sequential with clusters 2 (new): failed: "
                       "on fire)", refusal(self.old, failed))
-        self.assertIn("has one backend of one run (sequential); --backends OLD NEW", refusal(other))
+        self.assertIn("has one backend of one run (sequential); a second RECORDS compares two files\n", refusal(other))
+        self.records("other", "sequential", clusters="5")
+        self.assertIn("has one backend of one run (sequential); --run ID ID compares two of the 2 runs in the file or a "
+                      "second RECORDS compares two files\n", refusal(other))
         self.assertIn("has no backend 'opnmp' (did you mean 'openmp'?)",
                       refusal(self.old, "--backends", "sequential", "opnmp"))
         self.assertIn("of one file of records, not of two",

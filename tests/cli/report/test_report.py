@@ -104,6 +104,9 @@ class Report(TestCase):
         shown = run("report", self.output, "--run", name)
         self.assertEqual(shown.stdout, self.table_of(first))
         self.assertEqual(shown.stderr, "")
+        self.assertEqual(run("report", self.output, "--run", name[:-1]).stdout, self.table_of(first))
+        shown = run("report", self.output, "--run", "last")
+        self.assertEqual((shown.stdout, shown.stderr), (self.table_of(second), ""))
         self.assertIn("has no run 'x'", run("report", self.output, "--run", "x", status=2).stderr)
 
     def test_interrupted_run_is_reported_as_it_was(self):
