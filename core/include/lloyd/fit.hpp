@@ -100,8 +100,8 @@ class BackendSession {
  public:
   /// `dataset` must outlive the session. A data set that is not in memory is read in every pass, in
   /// blocks of `block_rows` rows (>= 1, see plan_memory()), two of which are held in memory; for
-  /// one in memory, `block_rows` has no effect. Throws InputError, also for a null backend, or
-  /// BackendError.
+  /// one in memory, `block_rows` has no effect. Throws InputError, also for a null backend and
+  /// for parameters of another one, or BackendError.
   BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
                  const ParameterSet& parameters, std::int64_t block_rows = 0);
   /// A temporary data set would be gone when the session uses it.
@@ -208,7 +208,8 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer =
 void check_options(const FitOptions& options, const Dataset& dataset);
 
 /// Checks a fit before the data set is opened in a session. Throws what fit_from() would throw:
-/// InputError for options out of range, BackendError for limits of the backend.
+/// InputError for options out of range and parameters of another backend, BackendError for limits
+/// of the backend.
 void check_fit(const LoadedBackend& backend, const Dataset& dataset, const ParameterSet& parameters,
                const FitOptions& options);
 
@@ -223,8 +224,8 @@ ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);
 std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
                                std::uint64_t required_capabilities, const ParameterSet& parameters,
                                const FitSpec& spec);
-/// The peak memory of such a fit in bytes, excluding data set and results. Throws BackendError if
-/// the backend cannot estimate it.
+/// The peak memory of such a fit in bytes, excluding data set and results. Throws InputError for
+/// parameters of another backend, and BackendError if the backend cannot estimate it.
 MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape& shape,
                                const ParameterSet& parameters, const FitSpec& spec);
 

@@ -88,6 +88,7 @@ SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
     throw InputError(
         "the backend is a null pointer; load_backend() and Registry::load() return one");
   }
+  check_parameters(*backend, parameters);
   check_available(*backend);
   const DatasetView view = dataset.view();
   const std::string missing = missing_capability(*backend, view.required_capabilities);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -53,6 +54,12 @@ void check_choices(const FitOptions& options) {
   }
 }
 
+bool is_same_parameter(const ParameterInfo& a, const ParameterInfo& b) {
+  return std::string_view(a.name) == b.name && a.type == b.type &&
+         a.choice_count == b.choice_count && a.integer_minimum == b.integer_minimum &&
+         a.integer_maximum == b.integer_maximum;
+}
+
 }  // namespace
 
 std::string missing_capability(const LoadedBackend& backend, std::uint64_t required) {
@@ -65,6 +72,17 @@ void check_available(const LoadedBackend& backend) {
   if (backend.available()) return;
   throw BackendError(StatusCode::unavailable,
                      fmt::format("{} is not available: {}", backend.name(), backend.unavailable()));
+}
+
+void check_parameters(const LoadedBackend& backend, const ParameterSet& parameters) {
+  const ParameterSet defaults = backend.default_parameters();
+  const std::vector<ParameterInfo>& own = defaults.schema();
+  const std::vector<ParameterInfo>& given = parameters.schema();
+  if (std::equal(own.begin(), own.end(), given.begin(), given.end(), is_same_parameter)) return;
+  throw InputError(fmt::format(
+      "{}: these parameters belong to another backend; default_parameters() and parameters_of() "
+      "give those of this one",
+      backend.name()));
 }
 
 void check_cluster_count(std::int64_t clusters, std::int64_t features) {
@@ -157,6 +175,7 @@ std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape&
 
 MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape& shape,
                                const ParameterSet& parameters, const FitSpec& spec) {
+  check_parameters(backend, parameters);
   MemoryEstimate memory;
   throw_unless_ok(backend.name(),
                   backend.backend().estimate(shape, parameters.list(), spec, memory));
@@ -175,6 +194,7 @@ MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape&
 void check_fit(const LoadedBackend& backend, const Dataset& dataset, const ParameterSet& parameters,
                const FitOptions& options) {
   check_options(options, dataset);
+  check_parameters(backend, parameters);
   check_available(backend);
   if (dataset.samples() == 0) return;  // a rank without rows opens no session
   const std::string reason = unsupported_reason(backend, make_shape(dataset, options.clusters),

@@ -53,6 +53,28 @@ class Fits : public testing::Test {
   FitOptions options_;
 };
 
+TEST_F(Fits, ParametersOfAnotherBackendAreRefused) {
+  const auto backend = fake::make<fake::FakeStep>("fake");
+  const ParameterSet none(nullptr, 0);
+  constexpr ParameterInfo kOthers[] = {integer_parameter("threads", 0, 0, 2048, "0: all"),
+                                       choice_parameter("layout", fake::kLayouts, "")};
+  const ParameterSet others(kOthers, 2);
+  for (const ParameterSet* const parameters : {&none, &others}) {
+    const std::string expected =
+        "fake: these parameters belong to another backend; default_parameters() and "
+        "parameters_of() give those of this one";
+    EXPECT_EQ(message_of<InputError>([&] { BackendSession(backend, dataset_, *parameters); }),
+              expected);
+    EXPECT_EQ(message_of<InputError>([&] { check_fit(*backend, dataset_, *parameters, options_); }),
+              expected);
+    EXPECT_EQ(message_of<InputError>([&] {
+                estimate_memory(*backend, make_shape(dataset_, 6), *parameters,
+                                make_spec(options_, 0));
+              }),
+              expected);
+  }
+}
+
 TEST_F(Fits, HonestAnswersPass) {
   const Fit result = run([](FitResult&, Status&) {});
   EXPECT_FALSE(result.cancelled);
