@@ -95,6 +95,12 @@ SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
   if (!missing.empty()) {
     throw BackendError(StatusCode::unsupported, backend->name() + " " + missing);
   }
+  if (block_rows < 0 && dataset.in_memory()) {
+    throw InputError(
+        fmt::format("{}: block_rows is {}; it must be at least 0, or at least 1 for "
+                    "data that is not in memory",
+                    dataset.name(), block_rows));
+  }
   if (view.samples == 0) return nullptr;
   dataset.check_mapped_file();
   if (!dataset.in_memory()) {

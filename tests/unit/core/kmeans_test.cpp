@@ -325,6 +325,16 @@ TEST(KMeans, BlocksHaveAtLeastOneRow) {
             std::string::npos);
 }
 
+TEST(KMeans, ANegativeBlockSizeIsRefusedForDataInMemory) {
+  KMeansOptions options = kSequential;
+  options.block_rows = -1;
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(kPoints.data(), 4, 2, 2, options); }),
+            "the samples: block_rows is -1; it must be at least 0, or at least 1 for data that is "
+            "not in memory");
+  options.block_rows = 0;
+  EXPECT_EQ(kmeans(kPoints.data(), 4, 2, 2, options).inertia, 4);
+}
+
 TEST(KMeans, PredictsSavesAndLoads) {
   const TemporaryFolder folder;
   const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
