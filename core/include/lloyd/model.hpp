@@ -55,7 +55,8 @@ struct Model {
   std::vector<std::int32_t> predict(const double* values, std::int64_t n,
                                     const BackendChoice& choice = {}) const;
   /// The same for samples of any row stride. Throws InputError too if their number of features is
-  /// not d.
+  /// not d, and for the matrix of a data set that is read in blocks, which has no values:
+  /// BackendSession::label() labels that.
   std::vector<std::int32_t> predict(const Matrix& matrix, const BackendChoice& choice = {}) const;
 
   /// Writes the model to a file; its extension should be .json. An existing file is replaced only

@@ -74,6 +74,14 @@ void check_shape(const std::string& name, const Matrix& matrix) {
   }
 }
 
+void check_values_given(const std::string& name, const Matrix& matrix) {
+  if (matrix.data != nullptr) return;
+  throw InputError(
+      fmt::format("{}: the data pointer is null, as in the matrix of a data set that is read in "
+                  "blocks: pass the data set itself, or label it with BackendSession::label()",
+                  name));
+}
+
 Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
   return own_values(std::move(values), rows, columns, DType::float32);
 }
@@ -228,7 +236,7 @@ void Dataset::describe_part(const Ranks& ranks, const std::function<void(Statist
 
 void Dataset::check_matrix() const {
   check_shape(name_, matrix_);
-  if (matrix_.data == nullptr) throw InputError(fmt::format("{}: the data pointer is null", name_));
+  check_values_given(name_, matrix_);
 }
 
 void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {

@@ -72,7 +72,7 @@ std::vector<double> Standardization::undo(std::vector<double> values) const {
 
 Matrix standardize(const Matrix& matrix, const Standardization& map) {
   check_shape("the samples", matrix);
-  if (matrix.data == nullptr) throw InputError("the samples: the data pointer is null");
+  check_values_given("the samples", matrix);
   if (std::ssize(map.mean) != matrix.columns || map.deviation.size() != map.mean.size()) {
     throw InputError(fmt::format("the samples have {} features, but {} are standardized",
                                  matrix.columns, map.mean.size()));

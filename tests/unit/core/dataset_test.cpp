@@ -47,7 +47,9 @@ TEST(Dataset, RefusesImpossibleShapes) {
   EXPECT_NE(refusal(shaped(many, many, many)).find("overflow 64-bit sizes"), std::string::npos);
   Matrix matrix = shaped(1, 1, 1);
   matrix.data = nullptr;
-  EXPECT_EQ(refusal(matrix), "points: the data pointer is null");
+  EXPECT_EQ(refusal(matrix),
+            "points: the data pointer is null, as in the matrix of a data set that is read in "
+            "blocks: pass the data set itself, or label it with BackendSession::label()");
   matrix = shaped(1, 1, 1);
   matrix.dtype = static_cast<DType>(2);
   EXPECT_EQ(refusal(matrix), "points: the dtype is 2; it must be DType::float32 or float64");
