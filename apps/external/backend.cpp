@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,7 +71,15 @@ class ExternalBackend final : public Backend {
 }  // namespace
 
 std::shared_ptr<const LoadedBackend> load_program(const fs::path& file) {
-  if (::access(file.c_str(), X_OK) != 0 || !fs::is_regular_file(file)) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(file, ignored);
+  if (status.type() == fs::file_type::not_found) {
+    throw InputError(fmt::format("{} does not exist", file.string()));
+  }
+  if (fs::is_directory(status)) {
+    throw InputError(fmt::format("{} is a folder, not a program", file.string()));
+  }
+  if (::access(file.c_str(), X_OK) != 0 || !fs::is_regular_file(status)) {
     throw InputError(fmt::format("{} is not an executable file", file.string()));
   }
   if (!is_program(file)) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 #include <tuple>
 #include <utility>
 
@@ -44,6 +45,43 @@ std::pair<apps::Descriptor, apps::Descriptor> make_stream_sockets() {
     throw Error(fmt::format("cannot make a socket: {}", apps::descriptor_error(errno)));
   }
   return {apps::Descriptor(ends[0]), apps::Descriptor(ends[1])};
+}
+
+// The beginning of the first line of a file; empty if it cannot be read.
+std::string first_line(const std::filesystem::path& file) {
+  constexpr std::size_t kMaxBytes = 256;  // Linux reads no more of a line that begins with "#!"
+  std::string line(kMaxBytes, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(stream.gcount()));
+  return line.substr(0, line.find('\n'));
+}
+
+// Why execv() of the file failed with `error`. The errors of a script are those of its interpreter.
+std::string exec_failure(const std::filesystem::path& file, int error) {
+  constexpr std::string_view kBlanks = " \t";
+  const std::string line = first_line(file);
+  const bool is_script = line.starts_with("#!");
+  const std::size_t begin = is_script ? line.find_first_not_of(kBlanks, 2) : std::string::npos;
+  if (begin == std::string::npos) {
+    if (error != ENOEXEC) return apps::descriptor_error(error);
+    return is_script ? "its first line names no interpreter"
+                     : "it is no program for this machine, and no script that begins with '#!' and "
+                       "the path of its interpreter";
+  }
+  const std::string interpreter = line.substr(begin, line.find_first_of(kBlanks, begin) - begin);
+  if (error == ENOENT && interpreter.ends_with('\r')) {
+    return "its first line ends with a carriage return; the lines of a script must end with LF";
+  }
+  if (error == ENOENT) {
+    return fmt::format("the interpreter in its first line, '{}', does not exist",
+                       printable(interpreter));
+  }
+  if (error == EACCES) {
+    return fmt::format("the interpreter in its first line, '{}', cannot be executed",
+                       printable(interpreter));
+  }
+  return apps::descriptor_error(error);
 }
 
 }  // namespace
@@ -88,7 +126,7 @@ void wait_for_start(int started, const std::filesystem::path& file, apps::LastWo
       int error = 0;
       std::from_chars(text.data(), text.data() + text.size(), error);
       const std::string why =
-          fmt::format("cannot start {}: {}", file.string(), apps::descriptor_error(error));
+          fmt::format("cannot start {}: {}", file.string(), exec_failure(file, error));
       if (apps::is_shortage(error)) throw Error(why);
       throw InputError(why);
     }

@@ -167,8 +167,21 @@ class External(TestCase):
         (self.folder / "text").write_text("#!/bin/sh\n")
         (self.folder / "lloyd_text.so").write_text("#!/bin/sh\n")
         (self.folder / "lloyd_text.so").chmod(0o755)
+        for name, line in {"no-line": "print(1)", "no-name": "#! ", "no-interpreter": "#!/nowhere/python3 -u",
+                           "folder-interpreter": "#! /", "carriage-return": "#!/bin/sh\r"}.items():
+            (self.folder / name).write_bytes(line.encode() + b"\n")
+            (self.folder / name).chmod(0o755)
+        (self.folder / "folder").mkdir()
         for program, sentence in {
-            "{program: nowhere}": "nowhere is not an executable file",
+            "{program: nowhere}": "nowhere does not exist\n",
+            "{program: folder}": "folder is a folder, not a program\n",
+            "{program: no-line}": "no-line: it is no program for this machine, and no script that begins with '#!' and "
+                                  "the path of its interpreter\n",
+            "{program: no-name}": "no-name: its first line names no interpreter\n",
+            "{program: no-interpreter}": "the interpreter in its first line, '/nowhere/python3', does not exist\n",
+            "{program: folder-interpreter}": "the interpreter in its first line, '/', cannot be executed\n",
+            "{program: carriage-return}": "its first line ends with a carriage return; the lines of a script must end "
+                                          "with LF\n",
             "{program: ./lloyd_text.so}": "is named like a plugin; the name of a program must not end in '.so'",
             "{program: text}": "text is not an executable file",
             "{}": "'external' needs 'program', the path of a program",
