@@ -33,6 +33,12 @@ constexpr const char* kCheckpointFile = "checkpoint.json";
 constexpr const char* kCentroidsPrefix = "checkpoint-centroids-";
 constexpr const char* kBestPrefix = "checkpoint-best-";
 
+// A condition of the fit for a message.
+std::string describe_condition(const std::string& key, const CheckpointJson& value) {
+  const bool any = key == "backend" && value == CheckpointJson(kCanonicalBackends);
+  return any ? "any backend with canonical results" : value.dump();
+}
+
 std::string slot_file(const char* prefix, int slot) {
   return fmt::format("{}{}.npy", prefix, slot);
 }
@@ -150,8 +156,8 @@ void CheckpointFolder::check_problem(const CheckpointJson& stored) const {
     const CheckpointJson other = stored.value(key, CheckpointJson());
     if (other == value) continue;
     if (key == "values") refuse("it belongs to a fit of other samples: their values differ");
-    refuse(fmt::format("it belongs to another fit: '{}' is {} there and {} here", key, other.dump(),
-                       value.dump()));
+    refuse(fmt::format("it belongs to another fit: '{}' is {} there and {} here", key,
+                       describe_condition(key, other), describe_condition(key, value)));
   }
 }
 

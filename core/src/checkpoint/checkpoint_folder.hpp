@@ -15,6 +15,9 @@ namespace lloyd {
 
 class JsonFields;
 
+/// The condition `backend` of a fit that any canonical backend may continue.
+inline constexpr const char* kCanonicalBackends = "canonical";
+
 /// Reads and replaces the checkpoint in a folder.
 class CheckpointFolder {
  public:

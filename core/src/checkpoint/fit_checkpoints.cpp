@@ -84,7 +84,7 @@ ordered_json problem_of(const BackendSession& session, const FitOptions& options
   const std::string changes = session.parameters().describe_changes();
   const bool canonical = backend.reproducibility(dataset.dtype()) == Reproducibility::canonical;
   problem["backend"] =
-      canonical ? "canonical"
+      canonical ? kCanonicalBackends
                 : fmt::format("{}{}{}", backend.name(), changes.empty() ? "" : " ", changes);
   problem["values"] = hash_of_statistics(dataset.statistics());
   return problem;

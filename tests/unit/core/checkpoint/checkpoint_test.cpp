@@ -247,7 +247,7 @@ TEST_F(Checkpoints, OfAnotherFitAreRefused) {
   options_.backend.name = "openmp";
   EXPECT_EQ(refusal(), file +
                            ": it belongs to another fit: 'backend' is \"sequential\" there and "
-                           "\"canonical\" here");
+                           "any backend with canonical results here");
   options_.backend.name = "sequential";
   const Matrix same = matrix_;
   matrix_ = checkpointed_values<float>(500, 2, 500, 0, random);
