@@ -1,6 +1,8 @@
 // Runs a plan of the suite and summarises the results.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "conformance/conformance.hpp"
 
 #include <lloyd/internal/status_text.hpp>
@@ -33,7 +35,9 @@ void run_cases(const Plan& plan, const CaseRunner& run_case, const Options& opti
     if (plan.cases[index].essential && all_skipped(report, first)) {
       add_result(report,
                  {plan.cases[index].case_name, Outcome::failed,
-                  "skipped in every variant, so nothing was verified", 0},
+                  fmt::format("skipped in every variant, so nothing was verified: {}",
+                              report.results[first].message),
+                  0},
                  reporter);
     }
     first = report.results.size();

@@ -80,7 +80,7 @@ void one_iteration(const Context& context) {
       any |= compare(context, describe("lattice", samples, setting), samples, setting, expected);
     }
   }
-  if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
+  if (!any) throw CaseSkipped{"all sizes are beyond the backend: " + context.refusal()};
 }
 
 struct ExactFit {
@@ -120,7 +120,7 @@ void whole_fit(const Context& context) {
        computed_once<std::vector<ExactFit>>(context.dtype(), "exact fits", exact_fits)) {
     any |= compare(context, describe("lattice fit", samples, setting), samples, setting, expected);
   }
-  if (!any) throw CaseSkipped{"all sizes are beyond the backend"};
+  if (!any) throw CaseSkipped{"all sizes are beyond the backend: " + context.refusal()};
 }
 
 // Samples equidistant from centroids, and equal centroids: the lowest index wins.

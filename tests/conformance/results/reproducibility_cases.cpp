@@ -120,7 +120,9 @@ void thread_counts(const Context& context) {
                     std::clamp(count, parameter->integer_minimum, parameter->integer_maximum), run);
   };
   const std::optional<Trial> expected = fit_on(1);
-  if (!expected) throw CaseSkipped{"the backend does not support a fit on one thread"};
+  if (!expected) {
+    throw CaseSkipped{"a fit on one thread is beyond the backend: " + context.refusal()};
+  }
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     for (const std::int64_t count : {2, 3, 7}) {
       const std::optional<Trial> trial = fit_on(count);

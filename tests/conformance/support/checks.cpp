@@ -147,7 +147,7 @@ void verify_fits(const Context& context, const std::vector<NamedFit>& fits) {
   for (const NamedFit& fit : fits) {
     any |= verify_fit(context, fit.name, fit.samples, fit.setting);
   }
-  if (!any) throw CaseSkipped{"all fits of the case are beyond the backend"};
+  if (!any) throw CaseSkipped{"all fits of the case are beyond the backend: " + context.refusal()};
 }
 
 }  // namespace lloyd::conformance

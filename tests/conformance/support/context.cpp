@@ -4,8 +4,8 @@
 
 namespace lloyd::conformance {
 
-std::string Context::beyond(const Dataset& dataset, std::int64_t clusters,
-                            const ParameterSet& parameters) const {
+std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
+                                  const ParameterSet& parameters) const {
   const DatasetView view = dataset.view();
   const std::uint64_t missing = view.required_capabilities & ~info().capabilities;
   if (missing != 0) return fmt::format("the backend lacks the capability bits {:#x}", missing);

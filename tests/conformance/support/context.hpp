@@ -78,15 +78,25 @@ class Context {
     return beyond(dataset, clusters, parameters_);
   }
   std::string beyond(const Dataset& dataset, std::int64_t clusters,
-                     const ParameterSet& parameters) const;
+                     const ParameterSet& parameters) const {
+    std::string reason = find_refusal(dataset, clusters, parameters);
+    if (!reason.empty()) refusal_ = reason;
+    return reason;
+  }
+  /// The reason of the last fit that beyond() excluded; empty if it excluded none.
+  const std::string& refusal() const { return refusal_; }
   /// Opens a session for fits of k clusters; skips the case if the backend does not support them.
   /// `dataset` must outlive the session.
   OwnedSession open(const Dataset& dataset, std::int64_t clusters) const;
 
  private:
+  std::string find_refusal(const Dataset& dataset, std::int64_t clusters,
+                           const ParameterSet& parameters) const;
+
   const LoadedBackend& loaded_;
   DType dtype_;
   ParameterSet parameters_;
+  mutable std::string refusal_;
 };
 
 }  // namespace lloyd::conformance
