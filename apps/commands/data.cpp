@@ -1,5 +1,6 @@
 // lloyd data: makes, converts and describes data files.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -29,6 +30,7 @@
 #include "progress/rows_progress.hpp"
 #include "supervision/interrupt.hpp"
 #include "text/names.hpp"
+#include "text/numbers.hpp"
 #include "text/whole_number.hpp"
 
 namespace lloyd::apps {
@@ -131,6 +133,35 @@ Dataset describe_file(const DataOptions& data) {
   return describe_rows(std::move(source), blocks.rows);
 }
 
+// Minimum, maximum and mean of a feature have as many digits as distinguish them, 6 at least.
+void print_features(const Dataset& dataset) {
+  constexpr std::size_t kMaxNameWidth = 40;  // longer names shift their own row only
+  constexpr int kMinDigits = 6;
+  std::size_t name_width = 7;
+  std::array<std::size_t, 3> widths = {12, 12, 12};
+  std::vector<std::array<std::string, 3>> rows;
+  const auto& features = dataset.statistics();
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    const std::array<double, 3> values = {features[j].minimum, features[j].maximum,
+                                          features[j].mean};
+    const int digits =
+        experiment::distinguishing_digits({values.begin(), values.end()}, kMinDigits);
+    name_width = std::clamp(feature_name(dataset, j).size(), name_width, kMaxNameWidth);
+    std::array<std::string, 3>& row = rows.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = fmt::format("{:.{}g}", values[i], digits);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  print_text("{:<{}}  {:>{}}  {:>{}}  {:>{}}  {:>12}\n", "feature", name_width, "minimum",
+             widths[0], "maximum", widths[1], "mean", widths[2], "variance");
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    print_text("{:<{}}  {:>{}}  {:>{}}  {:>{}}  {:>12.6g}\n", feature_name(dataset, j), name_width,
+               rows[j][0], widths[0], rows[j][1], widths[1], rows[j][2], widths[2],
+               features[j].variance);
+  }
+}
+
 int describe(DataOptions data, bool json) {
   data.take_standard_input();
   refuse_overwriting({}, data.sources());
@@ -165,18 +196,7 @@ int describe(DataOptions data, bool json) {
   if (!dataset.classes.empty()) {
     print_text("{}, in column {}\n", classes_text(dataset.classes), class_column_text(dataset));
   }
-  constexpr std::size_t kMaxWidth = 40;  // longer names shift their own row only
-  std::size_t width = 7;
-  for (std::size_t j = 0; j < features.size(); ++j) {
-    width = std::clamp(feature_name(dataset, j).size(), width, kMaxWidth);
-  }
-  print_text("{:<{}}  {:>12}  {:>12}  {:>12}  {:>12}\n", "feature", width, "minimum", "maximum",
-             "mean", "variance");
-  for (std::size_t j = 0; j < features.size(); ++j) {
-    print_text("{:<{}}  {:>12.6g}  {:>12.6g}  {:>12.6g}  {:>12.6g}\n", feature_name(dataset, j),
-               width, features[j].minimum, features[j].maximum, features[j].mean,
-               features[j].variance);
-  }
+  print_features(dataset);
   return kDone;
 }
 

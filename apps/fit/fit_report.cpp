@@ -62,22 +62,33 @@ void print_check(const ResultCheck& check, std::int64_t samples) {
   print_text(" ({})\n", format_ms(check.ms));
 }
 
-// Prints the names of the first `features` features above their columns, unless `names` is empty.
-// Returns the widths of the columns.
-std::vector<std::size_t> print_names(const std::vector<std::string>& names, std::int64_t features) {
-  constexpr std::size_t kValueWidth = 10;
+// A feature of the printed centroids.
+struct CentroidColumn {
+  std::string name;
+  std::vector<std::string> values;  // one per printed cluster
+  std::size_t width = 0;
+};
+
+// The column of feature `j` for the first `clusters` clusters. `centroids`: row-major, d features.
+CentroidColumn centroid_column(const std::vector<double>& centroids, std::int64_t clusters,
+                               std::int64_t d, std::int64_t j,
+                               const std::vector<std::string>& names) {
+  constexpr std::size_t kMinWidth = 10;
+  constexpr int kMinDigits = 5;
   constexpr std::size_t kMaxNameBytes = 16;
-  std::vector<std::size_t> widths(static_cast<std::size_t>(features), kValueWidth);
-  if (names.empty()) return widths;
-  std::string line(20, ' ');
-  for (std::size_t j = 0; j < widths.size(); ++j) {
-    const std::string name = shown(names[j], kMaxNameBytes);
-    const std::size_t width = experiment::text_width(name);
-    widths[j] = std::max(widths[j], width);
-    line += std::string(widths[j] - width + 1, ' ') + name;
+  std::vector<double> values;
+  for (std::int64_t c = 0; c < clusters; ++c) {
+    values.push_back(centroids[static_cast<std::size_t>(c * d + j)]);
   }
-  print_text("{}\n", line);
-  return widths;
+  const int digits = experiment::distinguishing_digits(values, kMinDigits);
+  CentroidColumn column;
+  if (!names.empty()) column.name = shown(names[static_cast<std::size_t>(j)], kMaxNameBytes);
+  column.width = std::max(kMinWidth, experiment::text_width(column.name));
+  for (const double value : values) {
+    column.values.push_back(fmt::format("{:.{}g}", value, digits));
+    column.width = std::max(column.width, column.values.back().size());
+  }
+  return column;
 }
 
 void print_clusters(const FitReport& report) {
@@ -88,12 +99,22 @@ void print_clusters(const FitReport& report) {
   const std::int64_t features = std::min(fit.features, kMaxFeatures);
   print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
              features < fit.features ? fmt::format(" (first {} features)", features) : "");
-  const std::vector<std::size_t> widths = print_names(report.dataset.feature_names, features);
-  for (std::int64_t c = 0; c < std::min(fit.clusters, kMaxClusters); ++c) {
-    print_text("{:>7}  {:>10} ", c, fit.counts[static_cast<std::size_t>(c)]);
-    for (std::int64_t j = 0; j < features; ++j) {
-      print_text(" {:>{}.5g}", centroids[static_cast<std::size_t>(c * fit.features + j)],
-                 widths[static_cast<std::size_t>(j)]);
+  const std::vector<std::string>& names = report.dataset.feature_names;
+  const std::int64_t clusters = std::min(fit.clusters, kMaxClusters);
+  std::vector<CentroidColumn> columns;
+  std::string header(20, ' ');
+  for (std::int64_t j = 0; j < features; ++j) {
+    columns.push_back(centroid_column(centroids, clusters, fit.features, j, names));
+    const CentroidColumn& column = columns.back();
+    const std::size_t blanks = column.width - experiment::text_width(column.name) + 1;
+    header += std::string(blanks, ' ') + column.name;
+  }
+  if (!names.empty()) print_text("{}\n", header);
+  for (std::int64_t c = 0; c < clusters; ++c) {
+    const auto row = static_cast<std::size_t>(c);
+    print_text("{:>7}  {:>10} ", c, fit.counts[row]);
+    for (const CentroidColumn& column : columns) {
+      print_text(" {:>{}}", column.values[row], column.width);
     }
     print_text("\n");
   }

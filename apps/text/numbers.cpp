@@ -1,7 +1,9 @@
 #include "text/numbers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,30 @@ std::string format_number(double value) {
   if (size >= 99.95) return fmt::format("{:.0f}", value);
   if (size >= 9.995) return fmt::format("{:.1f}", value);
   return size >= 0.9995 ? fmt::format("{:.2f}", value) : fmt::format("{:#.3g}", value);
+}
+
+int distinguishing_digits(std::vector<double> values, int minimum) {
+  constexpr int kMaxDigits = 17;
+  constexpr double kNoise = 8 * std::numeric_limits<double>::epsilon();
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  std::sort(values.begin(), values.end());
+  const auto are_distinct = [&](int digits) {
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      const double size = std::max(std::abs(values[i - 1]), std::abs(values[i]));
+      if (values[i] / 2 - values[i - 1] / 2 <= kNoise / 2 * size) continue;
+      if (fmt::format("{:.{}g}", values[i - 1], digits) ==
+          fmt::format("{:.{}g}", values[i], digits)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  int digits = minimum;
+  while (digits < kMaxDigits && !are_distinct(digits)) ++digits;
+  if (digits == minimum) return digits;
+  const double largest = std::max(std::abs(values.front()), std::abs(values.back()));
+  const int whole_digits = static_cast<int>(std::floor(std::log10(largest))) + 1;
+  return whole_digits <= kMaxDigits ? std::max(digits, whole_digits) : digits;
 }
 
 std::string format_bytes(std::int64_t bytes) {

@@ -3,11 +3,16 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace lloyd::experiment {
 
 /// At least three significant digits: "1.23", "45.6", "1234", "1.23e+07"; "-" for NaN.
 std::string format_number(double value);
+/// The number of significant digits, `minimum` to 17, at which those of the values that differ also
+/// have different texts. Differences of a few units in the last place of float64 do not count. If
+/// more than `minimum` digits are needed, integers are given all of theirs.
+int distinguishing_digits(std::vector<double> values, int minimum);
 /// "12.3 MiB".
 std::string format_bytes(std::int64_t bytes);
 /// "1 h 05 min", "2 min 05 s", "12 s".

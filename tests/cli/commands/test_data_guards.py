@@ -267,6 +267,30 @@ class Guards(TestCase):
         self.assertIsNone(run_json("fit", file, "-k", "2")["adjusted_rand_index"])
         self.assertIn("1 of 30 samples have a class", run("data", "info", file).stdout)
 
+    def test_a_missing_value_is_no_class(self):
+        for mark in ("", "NA", "?", "null", "nan"):
+            with self.subTest(mark):
+                kinds = [mark if i % 5 == 0 else "ab"[i % 2] for i in range(30)]
+                file = self.write("x.csv", table("x,y,kind", X, Y, kinds))
+                for options in ([], ["--drop-missing"], ["--label-column", "kind"]):
+                    self.assertIn("against the classes of 24 of the 30 samples",
+                                  run("fit", file, "-k", "2", *options).stdout)
+                    self.assertIn("24 of 30 samples have a class, in column 'kind'",
+                                  run("data", "info", file, *options).stdout)
+                run("data", "convert", file, self.folder / "y.csv")
+                lines = (self.folder / "y.csv").read_text().splitlines()
+                self.assertEqual((lines[0], lines[1].split(",")[2], lines[2].split(",")[2]), ("x,y,kind", '""', "b"))
+                self.assertIn("24 of 30 samples have a class", run("data", "info", self.folder / "y.csv").stdout)
+
+    def test_times_are_told_apart(self):
+        rows = "".join(f"{1700000000 + i},{i}\n" for i in (0, 1, 2, 600, 601, 602))
+        file = self.write("x.csv", "time,x\n" + rows)
+        text = run("fit", file, "-k", "2", "--dtype", "float64").stdout
+        for centroid in ("1700000001", "1700000601"):
+            self.assertRegex(text, rf"\n +[01] +3 +{centroid} +\d+\n")
+        self.assertRegex(run("data", "info", file, "--dtype", "float64").stdout,
+                         r"\ntime +1700000000 +1700000602 +1700000301 +90000\.7\n")
+
     def test_other_formats_are_guarded(self):
         text = self.write("x.csv", table("", range(30), X, Y))
         file = self.folder / "x.npy"
