@@ -323,7 +323,7 @@ TEST(DistributedFits, ATruncatedMappedFileIsReportedByAllRanks) {
   const std::vector<double> values(static_cast<std::size_t>(4 * kRows), 1);
   write_npy(file, values, 4);
   const Matrix matrix = read_npy(file);
-  ASSERT_NE(matrix.file, nullptr);
+  ASSERT_TRUE(matrix.file != nullptr);
   run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
     const Dataset part = part_of(matrix, {0, kRows / 2, kRows}, communicator);
     BackendSession session(backend, part, backend->default_parameters());

@@ -31,7 +31,7 @@ TEST(MappedFile, TruncatedBeforeACallIsAnInputError) {
   write_dataset(file, make_blobs({.samples = kRows, .features = 4, .centers = 3, .seed = 2}));
   const std::uintmax_t size = std::filesystem::file_size(file);
   const Dataset data = read_dataset(file);
-  ASSERT_NE(data.matrix().file, nullptr);
+  ASSERT_TRUE(data.matrix().file != nullptr);
   KMeansOptions options;
   options.backend.name = "sequential";
   FitOptions fit_options;
