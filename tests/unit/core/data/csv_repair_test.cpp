@@ -85,7 +85,7 @@ TEST_F(CsvRepair, FindsClassesBelowAMissingOne) {
   const Dataset data = read("x,y,kind\n1,2,\n3,4,NA\n5,6,cat\n,8,dog\n", options);
   EXPECT_EQ(data.classes, (Texts{"", "", "cat"}));
   EXPECT_EQ(values_of(data), (Values{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(read("1,2,?\n3,4,cat\n", options).classes, (Texts{"?", "cat"}));
+  EXPECT_EQ(read("1,2,?\n3,4,cat\n", options).classes, (Texts{"", "cat"}));
   EXPECT_EQ(values_of(read("x,y\n1,\n2,3\n", options)), (Values{2, 3}));
 }
 
