@@ -8,6 +8,7 @@
 
 #include "commands/commands.hpp"
 #include "output/output.hpp"
+#include "output/terminal.hpp"
 #include "text/names.hpp"
 #include "text/table.hpp"
 
@@ -114,15 +115,14 @@ std::string promise(const LoadedBackend& backend, DType dtype) {
 
 void print_table(const std::vector<std::shared_ptr<const LoadedBackend>>& backends) {
   using experiment::Table;
-  Table table({{"backend"}, {"on float32"}, {"on float64"}, {"description"}},
-              experiment::kTableWidth);
+  Table table({{"backend"}, {"on float32"}, {"on float64"}, {"description"}});
   for (const auto& backend : backends) {
     table.add(
         {backend->name(), promise(*backend, DType::float32), promise(*backend, DType::float64)},
         backend->available() ? printable(backend->info().summary)
                              : "not available: " + backend->unavailable());
   }
-  print_text("{}", table.str());
+  print_text("{}", table.str(result_width()));
   print_text("(label accuracy, reproducibility; 'lloyd backends NAME' describes one)\n");
 }
 

@@ -15,6 +15,7 @@
 #include "experiment/record/chosen_run.hpp"
 #include "experiment/summary/compare.hpp"
 #include "output/output.hpp"
+#include "output/terminal.hpp"
 #include "text/numbers.hpp"
 
 namespace lloyd::apps {
@@ -107,7 +108,7 @@ int print_comparison(const CompareCommand& command, const RunComparison& compari
     print_text("{}", comparison_markdown(comparison));
   } else {
     if (!comparison.paired) print_text("old: {}\nnew: {}\n\n", name(older), name(newer));
-    print_text("{}", comparison_text(comparison));
+    print_text("{}", comparison_text(comparison, result_width()));
   }
   const auto unclear =
       std::count_if(comparison.rows.begin(), comparison.rows.end(),

@@ -12,6 +12,7 @@
 #include "experiment/history/history.hpp"
 #include "experiment/record/chosen_run.hpp"
 #include "output/output.hpp"
+#include "output/terminal.hpp"
 #include "progress/step_progress.hpp"
 
 namespace lloyd::apps {
@@ -54,7 +55,7 @@ int print_history(const HistoryCommand& command) {
   } else if (command.format == "markdown") {
     print_text("{}", history_markdown(history));
   } else {
-    print_text("{}", history_text(history));
+    print_text("{}", history_text(history, result_width()));
   }
   return kDone;
 }

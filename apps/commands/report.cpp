@@ -17,6 +17,7 @@
 #include "experiment/record/chosen_run.hpp"
 #include "experiment/summary/summary.hpp"
 #include "output/output.hpp"
+#include "output/terminal.hpp"
 #include "progress/step_progress.hpp"
 #include "report/ceilings_file.hpp"
 #include "report/figures.hpp"
@@ -114,7 +115,7 @@ void print_summary(const ReportCommand& command, const Summary& summary, const f
   } else if (command.format == "latex") {
     print_text("{}", summary_latex(summary));
   } else {
-    print_text("{}", summary_table(summary));
+    print_text("{}", summary_table(summary, result_width()));
   }
 }
 

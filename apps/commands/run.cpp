@@ -28,6 +28,7 @@
 #include "output/delivery.hpp"
 #include "output/messages.hpp"
 #include "output/output.hpp"
+#include "output/terminal.hpp"
 #include "progress/step_progress.hpp"
 #include "seeding/seeding_backends.hpp"
 #include "supervision/guest_scope.hpp"
@@ -98,7 +99,7 @@ void deliver_summary(Delivery& delivery, const Plan& plan, const RunFiles& files
     if (json) {
       print_json(summary_json(summary, plan.output));
     } else {
-      print_text("{}\nrecords: {}\n", summary_table(summary),
+      print_text("{}\nrecords: {}\n", summary_table(summary, result_width()),
                  (plan.output / "records.jsonl").string());
     }
   });
@@ -324,7 +325,7 @@ int run(const RunCommand& command, const Context& context) {
   plugins.finish();
   for (const std::string& line : missing_backends(plan)) note("lloyd: {}\n", line);
   if (command.dry_run && command.json) print_json(plan_json(plan));
-  if (command.dry_run && !command.json) print_text("{}", plan_text(plan));
+  if (command.dry_run && !command.json) print_text("{}", plan_text(plan, result_width()));
   if (command.require) require_all(plan);
   if (command.dry_run) return kDone;
   if (in_process) load_into_this_process(plan.variants, context.plugin_limit());

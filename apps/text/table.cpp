@@ -140,9 +140,15 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   return lines;
 }
 
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string result;
+  for (const std::string& line : wrap(text, width)) result += line + '\n';
+  return result;
+}
+
 // Widens the columns that a text spans, if the table has room, so that the text is not wrapped to a
 // few characters.
-void Table::make_room_for_texts(std::vector<std::size_t>& widths) const {
+void Table::make_room_for_texts(std::vector<std::size_t>& widths, std::size_t width) const {
   constexpr std::size_t kMaxTextWidth = 40;
   std::size_t total = table_width(widths);
   for (const Row& row : rows_) {
@@ -152,13 +158,13 @@ void Table::make_room_for_texts(std::vector<std::size_t>& widths) const {
     for (std::size_t c = row.cells.size(); c < last; ++c) span += widths[c];
     const std::size_t wanted = std::min(text_width(row.text), kMaxTextWidth);
     const std::size_t more =
-        std::min(wanted - std::min(wanted, span), width_ - std::min(width_, total));
+        std::min(wanted - std::min(wanted, span), width - std::min(width, total));
     widths[last - 1] += more;
     total += more;
   }
 }
 
-std::vector<std::size_t> Table::column_widths() const {
+std::vector<std::size_t> Table::column_widths(std::size_t width) const {
   std::vector<std::size_t> headers;
   for (const Column& column : columns_) headers.push_back(text_width(column.header));
   std::vector<std::size_t> widths = headers;
@@ -184,9 +190,9 @@ std::vector<std::size_t> Table::column_widths() const {
   // Shrinks the widest columns first: down to whole intervals, then to the parts that cannot be
   // broken well, then to the words of headers, then to kMaxWholeWord.
   std::vector<std::size_t> cut_words = words;
-  for (std::size_t& width : cut_words) width = std::min(width, kMaxWholeWord);
+  for (std::size_t& word : cut_words) word = std::min(word, kMaxWholeWord);
   for (const std::vector<std::size_t>& least : {intervals, parts, words, cut_words}) {
-    while (table_width(widths) > width_) {
+    while (table_width(widths) > width) {
       std::size_t widest = widths.size();
       for (std::size_t c = 0; c < widths.size(); ++c) {
         if (widths[c] > least[c] && (widest == widths.size() || widths[c] > widths[widest])) {
@@ -197,13 +203,13 @@ std::vector<std::size_t> Table::column_widths() const {
       --widths[widest];
     }
   }
-  make_room_for_texts(widths);
+  make_room_for_texts(widths, width);
   return widths;
 }
 
-// The text is as wide as the columns that it spans; without last cells it extends to the table's
-// width.
-std::string Table::lay_out_text(const Row& row, const std::vector<std::size_t>& widths) const {
+// The text is as wide as the columns that it spans; without last cells it extends to `width`.
+std::string Table::lay_out_text(const Row& row, const std::vector<std::size_t>& widths,
+                                std::size_t width) const {
   const std::size_t first = row.cells.size();
   const std::size_t last = widths.size() - row.last_cells.size();
   std::vector<std::string> cells = row.cells;
@@ -226,14 +232,14 @@ std::string Table::lay_out_text(const Row& row, const std::vector<std::size_t>& 
     used += widths[c] + kGap;
   }
   if (row.last_cells.empty()) {
-    const std::size_t width = std::max(width_, table_width(widths));
-    text_widths.back() = std::max<std::size_t>(1, width - std::min(width, used));
+    const std::size_t end = std::max(width, table_width(widths));
+    text_widths.back() = std::max<std::size_t>(1, end - std::min(end, used));
   }
   return lay_out(cells, text_widths, right);
 }
 
-std::string Table::str() const {
-  const std::vector<std::size_t> widths = column_widths();
+std::string Table::str(std::size_t width) const {
+  const std::vector<std::size_t> widths = column_widths(width);
   std::vector<std::string> headers;
   std::vector<bool> right;
   for (const Column& column : columns_) {
@@ -247,7 +253,7 @@ std::string Table::str() const {
       result += lay_out(row.cells, widths, right);
       continue;
     }
-    result += lay_out_text(row, widths);
+    result += lay_out_text(row, widths, width);
   }
   return result;
 }

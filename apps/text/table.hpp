@@ -7,7 +7,7 @@
 
 namespace lloyd::experiment {
 
-/// Width of tables in terminal columns.
+/// Width of tables that do not go to a terminal, in columns.
 inline constexpr std::size_t kTableWidth = 100;
 
 class Table {
@@ -17,8 +17,7 @@ class Table {
     bool right = false;  ///< right-aligned, for numbers
   };
 
-  Table(std::vector<Column> columns, std::size_t width)
-      : columns_(std::move(columns)), width_(width) {}
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   void add(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}, {}}); }
   /// A row in which `text`, wrapped to several lines if necessary, spans the columns between the
@@ -28,9 +27,9 @@ class Table {
     rows_.push_back({std::move(first_cells), std::move(text), std::move(last_cells)});
   }
 
-  /// Renders the table. Cells are broken as by wrap(), so that no line is longer than the width,
+  /// Renders the table. Cells are broken as by wrap(), so that no line is longer than `width`,
   /// unless that would break words or numbers of up to 20 characters.
-  std::string str() const;
+  std::string str(std::size_t width = kTableWidth) const;
   /// A GitHub Markdown table. A text that spans columns stands in the first of them.
   std::string markdown() const;
   /// A LaTeX `tabular` with the rules of the package booktabs. A text that spans columns is a
@@ -45,12 +44,12 @@ class Table {
   };
 
   std::vector<std::string> cells_of(const Row& row) const;
-  std::string lay_out_text(const Row& row, const std::vector<std::size_t>& widths) const;
-  std::vector<std::size_t> column_widths() const;
-  void make_room_for_texts(std::vector<std::size_t>& widths) const;
+  std::string lay_out_text(const Row& row, const std::vector<std::size_t>& widths,
+                           std::size_t width) const;
+  std::vector<std::size_t> column_widths(std::size_t width) const;
+  void make_room_for_texts(std::vector<std::size_t>& widths, std::size_t width) const;
 
   std::vector<Column> columns_;
-  std::size_t width_;
   std::vector<Row> rows_;
 };
 
@@ -58,6 +57,8 @@ class Table {
 /// a hyphen that follows two letters and precedes one, else after '=', '/', '_' or ',', else
 /// anywhere. Control characters become '?'.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
+/// The same lines as one text, each with a line feed.
+std::string wrapped(const std::string& text, std::size_t width);
 
 /// Escapes a text for Markdown, cells of tables included; unprintable characters become '?'.
 std::string escape_markdown(const std::string& text);

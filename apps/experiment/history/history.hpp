@@ -12,6 +12,7 @@
 #include "experiment/record/record_reader.hpp"
 #include "experiment/statistics/bootstrap.hpp"
 #include "experiment/summary/setting_facts.hpp"
+#include "text/table.hpp"
 
 namespace lloyd::experiment {
 
@@ -66,8 +67,8 @@ struct LocatedRun {
 /// clusters in any run has times of whole fits.
 History make_history(std::vector<LocatedRun> runs);
 
-/// Tables of at most 100 columns: the runs, and one row for each setting and variant.
-std::string history_text(const History& history);
+/// Tables of at most `width` columns: the runs, and one row for each setting and variant.
+std::string history_text(const History& history, std::size_t width = kTableWidth);
 /// The same in GitHub Markdown.
 std::string history_markdown(const History& history);
 /// One line for each run and row: the time and its interval, and whether a new level begins.

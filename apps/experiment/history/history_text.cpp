@@ -48,7 +48,7 @@ std::string changes_text(const History& history, const HistoryRow& row) {
 }
 
 Table table_of_runs(const History& history) {
-  Table table({{"run", true}, {"time", false}, {"commit", false}, {"records", false}}, kTableWidth);
+  Table table({{"run", true}, {"time", false}, {"commit", false}, {"records", false}});
   for (std::size_t r = 0; r < history.runs.size(); ++r) {
     const HistoryRun& run = history.runs[r];
     table.add({fmt::format("{}", r + 1), run.time, short_commit(run),
@@ -81,7 +81,7 @@ Table table_of_rows(const History& history) {
     columns.push_back({header, true});
   }
   columns.push_back({"changes", false});
-  Table table(std::move(columns), kTableWidth);
+  Table table(std::move(columns));
   for (const HistoryRow& row : history.rows) {
     std::vector<std::string> cells;
     for (const VaryingAxis& axis : history.axes)
@@ -144,11 +144,9 @@ const char* unit_of(const History& history, const HistoryRow& row) {
 
 }  // namespace
 
-std::string history_text(const History& history) {
-  std::string text = table_of_runs(history).str() + '\n' + table_of_rows(history).str();
-  for (const std::string& note : notes_of(history)) {
-    for (const std::string& line : wrap(note, kTableWidth)) text += line + '\n';
-  }
+std::string history_text(const History& history, std::size_t width) {
+  std::string text = table_of_runs(history).str(width) + '\n' + table_of_rows(history).str(width);
+  for (const std::string& note : notes_of(history)) text += wrapped(note, width);
   return text;
 }
 

@@ -1,7 +1,6 @@
 #include "experiment/run/progress.hpp"
 
-#include <sys/ioctl.h>
-
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <lloyd/internal/status_text.hpp>
 
 #include "output/messages.hpp"
+#include "output/terminal.hpp"
 #include "text/numbers.hpp"
 #include "text/table.hpp"
 
@@ -19,11 +19,10 @@ namespace {
 
 constexpr std::chrono::seconds kLinesApart{10};
 
-std::size_t terminal_width() {
-  winsize size{};
-  if (::ioctl(apps::message_descriptor(), TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
-    return size.ws_col - 1u;
-  return 79;
+// One column less than the terminal has, so that it does not begin another line.
+std::size_t progress_width() {
+  const std::size_t columns = apps::terminal_columns(apps::message_descriptor()).value_or(80);
+  return std::max<std::size_t>(columns, 2) - 1;
 }
 
 }  // namespace
@@ -60,7 +59,7 @@ void Progress::begin(const PlannedFit& fit, std::int64_t repeat) {
 void Progress::overwrite(const std::string& text) {
   if (line_open_ && text == shown_) return;
   shown_ = text;
-  write_("\r\x1b[K" + wrap(printable(text), terminal_width()).front());
+  write_("\r\x1b[K" + wrap(printable(text), progress_width()).front());
   line_open_ = true;
 }
 

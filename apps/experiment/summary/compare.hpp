@@ -10,6 +10,7 @@
 
 #include "experiment/statistics/verdict.hpp"
 #include "experiment/summary/summary.hpp"
+#include "text/table.hpp"
 
 namespace lloyd::experiment {
 
@@ -62,7 +63,8 @@ std::vector<std::string> variant_labels(const RecordGroups& run);
 /// True if a row or a mean is slower and the lower end of its ratio's interval exceeds 1 + `share`.
 bool is_slower_than(const RunComparison& comparison, double share);
 
-std::string comparison_text(const RunComparison& comparison);
+/// A table and notes in lines of at most `width` columns.
+std::string comparison_text(const RunComparison& comparison, std::size_t width = kTableWidth);
 std::string comparison_markdown(const RunComparison& comparison);
 std::string comparison_csv(const RunComparison& comparison);
 nlohmann::ordered_json comparison_json(const RunComparison& comparison);

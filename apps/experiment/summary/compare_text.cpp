@@ -121,22 +121,20 @@ std::string title_of(const RunComparison& comparison) {
 
 }  // namespace
 
-std::string comparison_text(const RunComparison& comparison) {
+std::string comparison_text(const RunComparison& comparison, std::size_t width) {
   const Cells cells = cells_of(comparison);
-  Table table(cells.columns, kTableWidth);
+  Table table(cells.columns);
   for (const std::vector<std::string>& row : cells.rows) table.add(row);
   std::string text = title_of(comparison);
   if (!text.empty()) text += '\n';
-  text += table.str();
-  for (const std::string& note : notes_of(comparison)) {
-    for (const std::string& line : wrap(note, kTableWidth)) text += line + '\n';
-  }
+  text += table.str(width);
+  for (const std::string& note : notes_of(comparison)) text += wrapped(note, width);
   return text;
 }
 
 std::string comparison_markdown(const RunComparison& comparison) {
   const Cells cells = cells_of(comparison);
-  Table table(cells.columns, kTableWidth);
+  Table table(cells.columns);
   for (const std::vector<std::string>& row : cells.rows) table.add(row);
   std::string text = escape_markdown(title_of(comparison));
   if (!text.empty()) text += "\n\n";

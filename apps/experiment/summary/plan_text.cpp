@@ -52,7 +52,7 @@ bool one_dataset(const Plan& plan) {
 
 }  // namespace
 
-std::string plan_text(const Plan& plan) {
+std::string plan_text(const Plan& plan, std::size_t width) {
   const MemoryEstimate peak = peak_memory(plan);
   const bool one = one_dataset(plan);
   // The number of rounds after the repeats is known only at run time.
@@ -88,7 +88,7 @@ std::string plan_text(const Plan& plan) {
   for (const VaryingAxis& axis : axes) columns.push_back({axis.header, true});
   columns.push_back({"backend", false});
   for (const char* header : {"trials", "host", "device"}) columns.push_back({header, true});
-  Table table(std::move(columns), kTableWidth);
+  Table table(std::move(columns));
   for (const PlannedFit& fit : plan.fits) {
     const PlannedSetting& planned = plan.settings[fit.setting];
     std::vector<std::string> cells;
@@ -105,7 +105,7 @@ std::string plan_text(const Plan& plan) {
     cells.push_back(format_bytes(fit.memory->device_bytes));
     table.add(std::move(cells));
   }
-  return text + table.str();
+  return text + table.str(width);
 }
 
 ordered_json plan_json(const Plan& plan) {

@@ -19,6 +19,7 @@
 #include "experiment/summary/disturbances.hpp"
 #include "experiment/summary/setting_facts.hpp"
 #include "experiment/summary/work.hpp"
+#include "text/table.hpp"
 
 namespace lloyd::experiment {
 
@@ -135,11 +136,11 @@ std::vector<Published> sources_of(const Summary& summary);
 /// Returns "baseline", the speedup, or the reason against one; empty without a baseline or a time.
 std::string speedup_text(const SummaryRow& row);
 
-/// Returns tables of at most 100 columns: times, and phases and rates if measured. If rows were
+/// Returns tables of at most `width` columns: times, and phases and rates if measured. If rows were
 /// skipped, the first line says which and why. Lines with the data sets come next, see
 /// facts_lines(). Axes with a single value are left out. Published
 /// values stand beside the measured ones, their sources below.
-std::string summary_table(const Summary& summary);
+std::string summary_table(const Summary& summary, std::size_t width = kTableWidth);
 /// The same tables in GitHub Markdown, their notes as lists.
 std::string summary_markdown(const Summary& summary);
 /// The same tables in LaTeX, for the package booktabs, their notes as paragraphs.

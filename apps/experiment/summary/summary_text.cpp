@@ -208,7 +208,7 @@ Table table_of(const Summary& summary, const std::vector<Column>& columns,
     const bool beside = published.size() == 1 && columns.back().quantity == quantity->name;
     headers.push_back({beside ? "published" : fmt::format("published {}", quantity->header), true});
   }
-  Table table(std::move(headers), kTableWidth);
+  Table table(std::move(headers));
   for (const SummaryRow& row : summary.rows) {
     std::vector<std::string> cells;
     for (const VaryingAxis& axis : axes) cells.push_back(axis.text(row.axes[axis.index].value));
@@ -225,12 +225,6 @@ Table table_of(const Summary& summary, const std::vector<Column>& columns,
     table.add(std::move(cells));
   }
   return table;
-}
-
-std::string wrapped(const std::string& text) {
-  std::string result;
-  for (const std::string& line : wrap(text, kTableWidth)) result += line + '\n';
-  return result;
 }
 
 // The restarts that a time covers; empty if no fit has several.
@@ -445,14 +439,14 @@ std::vector<Section> sections_of(const Summary& summary) {
 
 }  // namespace
 
-std::string summary_table(const Summary& summary) {
+std::string summary_table(const Summary& summary, std::size_t width) {
   const std::string skipped = skipped_text(summary);
-  std::string text = skipped.empty() ? skipped : wrapped(skipped);
-  for (const std::string& line : data_lines(summary)) text += wrapped(line);
+  std::string text = skipped.empty() ? skipped : wrapped(skipped, width);
+  for (const std::string& line : data_lines(summary)) text += wrapped(line, width);
   for (const Section& section : sections_of(summary)) {
     if (!text.empty()) text += '\n';
-    text += section.table.str();
-    for (const std::string& note : section.notes) text += wrapped(note);
+    text += section.table.str(width);
+    for (const std::string& note : section.notes) text += wrapped(note, width);
   }
   return text;
 }

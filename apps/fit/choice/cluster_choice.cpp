@@ -17,6 +17,7 @@
 #include "fit/fit_report.hpp"
 #include "json/json_or_null.hpp"
 #include "output/output.hpp"
+#include "output/terminal.hpp"
 #include "text/csv_text.hpp"
 #include "text/numbers.hpp"
 #include "text/table.hpp"
@@ -67,8 +68,7 @@ std::string table_text(const ClusterChoice& choice) {
                            {"Davies-Bouldin", true},
                            {"iterations", true},
                            {"fit ms", true},
-                           {"", false}},
-                          experiment::kTableWidth);
+                           {"", false}});
   for (std::size_t i = 0; i < choice.fits.size(); ++i) {
     const TriedFit& tried = choice.fits[i];
     const ClusterCriteria& criteria = choice.criteria[i].criteria;
@@ -79,7 +79,7 @@ std::string table_text(const ClusterChoice& choice) {
                experiment::format_number(tried.fit.fit_ms),
                choice.suggestion.index == i ? "suggested" : ""});
   }
-  return table.str();
+  return table.str(result_width());
 }
 
 }  // namespace
@@ -138,9 +138,7 @@ void print(const ClusterChoiceReport& report) {
       suggested ? fmt::format("suggested k  {}: {}", choice.fits[*suggested].clusters,
                               choice.suggestion.reason)
                 : fmt::format("suggested k  none: {}", choice.suggestion.reason);
-  for (const std::string& line : experiment::wrap(suggestion, experiment::kTableWidth)) {
-    print_text("{}\n", line);
-  }
+  print_text("{}", experiment::wrapped(suggestion, result_width()));
   for (const CriteriaOfK& tried : choice.criteria) {
     const std::int64_t sampled = tried.criteria.silhouette_samples;
     if (sampled == 0 || sampled == report.dataset.samples()) continue;

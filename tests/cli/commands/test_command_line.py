@@ -1,12 +1,15 @@
-"""Options, help, versions, man pages, shell completion and colour."""
+"""Options, help, versions, man pages, shell completion, colour and width."""
 
+import fcntl
 import os
 import pathlib
 import pty
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -180,14 +183,15 @@ class Manual(TestCase):
             self.assertEqual((MANUAL / file).read_text(), run("completion", shell).stdout)
 
 
-class Colour(TestCase):
-    def on_terminal(self, *arguments, **variables):
-        """What the program prints to a terminal."""
+class TerminalCase(TestCase):
+    def on_terminal(self, *arguments, columns=0, **variables):
+        """What the program prints to a terminal, which has no known width if `columns` is 0."""
         controller, terminal = pty.openpty()
         self.addCleanup(os.close, controller)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 0, columns, 0, 0))
         environment = {**os.environ, "TERM": "xterm", **variables}
-        if "NO_COLOR" not in variables:
-            environment.pop("NO_COLOR", None)
+        for variable in {"NO_COLOR", "COLUMNS"} - set(variables):
+            environment.pop(variable, None)
         child = subprocess.Popen([LLOYD, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=terminal,
                                  stderr=terminal, env=environment)
         os.close(terminal)
@@ -203,6 +207,8 @@ class Colour(TestCase):
         child.wait(timeout=60)
         return printed.decode()
 
+
+class Colour(TerminalCase):
     def test_failures_are_red_on_terminals_only(self):
         for arguments in (["fit", IRIS, "-k", "three"], ["fit", IRIS, "-k", "200"]):
             with self.subTest(arguments):
@@ -218,6 +224,23 @@ class Colour(TestCase):
     def test_outcomes_of_verify_are_coloured(self):
         plugin = pathlib.Path(LLOYD).parent / "lloyd_sequential.so"
         self.assertIn("\x1b[32mpassed", self.on_terminal("verify", plugin, "--case", "empty/*"))
+
+
+class Width(TerminalCase):
+    def width(self, **terminal):
+        """Width of the table of `lloyd backends` on a terminal."""
+        printed = self.on_terminal("--plugin-dir", BAD_PLUGINS / "long-summary", "backends", **terminal)
+        return max(len(line) for line in printed.splitlines() if not line.startswith("("))
+
+    def test_tables_are_as_wide_as_the_terminal(self):
+        self.assertLessEqual(self.width(columns=70), 70)
+        self.assertTrue(100 < self.width(columns=140) <= 140)
+        self.assertTrue(70 < self.width(columns=0) <= 100)
+        self.assertTrue(100 < self.width(columns=70, COLUMNS="140") <= 140)
+        self.assertLessEqual(self.width(columns=70, COLUMNS="wide"), 70)
+
+    def test_tables_are_at_least_60_columns_wide(self):
+        self.assertTrue(50 < self.width(columns=20) <= 60)
 
 
 if __name__ == "__main__":

@@ -473,10 +473,10 @@ TEST_F(ExperimentRun, ARecordThatCannotBeKeptEndsTheRun) {
 }
 
 TEST(ExperimentTable, BreaksWhatDoesNotFit) {
-  Table table({{"n", true}, {"name", false}, {"what", false}}, 30);
+  Table table({{"n", true}, {"name", false}, {"what", false}});
   table.add({"1", "a name", "some words that go on and on"});
   table.add({"100"}, "a reason that takes more than one line, certainly");
-  EXPECT_EQ(table.str(),
+  EXPECT_EQ(table.str(30),
             "  n  name    what\n"
             "------------------------------\n"
             "  1  a name  some words that\n"

@@ -125,10 +125,10 @@ TEST(ExperimentWork, RefusedCountersAreReportedOnce) {
 }
 
 TEST(ExperimentTable, ATextStandsBetweenFirstAndLastCells) {
-  Table table({{"a", false}, {"bb", true}, {"cc", true}, {"d", true}}, 40);
+  Table table({{"a", false}, {"bb", true}, {"cc", true}, {"d", true}});
   table.add({"1", "2", "3", "4"});
   table.add({"1"}, "lo ng", {"4"});
-  EXPECT_EQ(table.str(),
+  EXPECT_EQ(table.str(40),
             "a  bb  cc  d\n"
             "------------\n"
             "1   2   3  4\n"
@@ -136,14 +136,14 @@ TEST(ExperimentTable, ATextStandsBetweenFirstAndLastCells) {
 }
 
 TEST(ExperimentTable, ATextBetweenCellsTakesTheAvailableWidth) {
-  Table table({{"a", false}, {"b", true}, {"c", true}}, 20);
+  Table table({{"a", false}, {"b", true}, {"c", true}});
   table.add({"1"}, "twelve chars", {"4"});
-  EXPECT_EQ(table.str(),
+  EXPECT_EQ(table.str(20),
             "a             b  c\n"
             "------------------\n"
             "1  twelve chars  4\n");
   table.add({"2"}, "more than twelve", {"5"});
-  EXPECT_EQ(table.str(),
+  EXPECT_EQ(table.str(20),
             "a               b  c\n"
             "--------------------\n"
             "1  twelve chars    4\n"
@@ -153,10 +153,10 @@ TEST(ExperimentTable, ATextBetweenCellsTakesTheAvailableWidth) {
 
 TEST(ExperimentTable, WordsAndNumbersStayWholeInTooManyColumns) {
   EXPECT_EQ(wrap("program=/some/path", 14), (std::vector<std::string>{"program=/some/", "path"}));
-  Table table({{"one header", true}, {"instructions", true}, {"c", false}}, 20);
+  Table table({{"one header", true}, {"instructions", true}, {"c", false}});
   table.add({"k-means++", "0.25 45%", "abcdefghijklmnopqrstuvwxyz"});
   table.add({"1"}, "a text", {});
-  EXPECT_EQ(table.str(),
+  EXPECT_EQ(table.str(20),
             "      one  instructions  c\n"
             "   header\n"
             "---------------------------------------------\n"
@@ -171,9 +171,9 @@ TEST(ExperimentTable, NamesAreBrokenAtHyphensAndHeadersLast) {
   EXPECT_EQ(wrap("1.75 (1.67 - 1.98)", 16), (std::vector<std::string>{"1.75", "(1.67 - 1.98)"}));
   EXPECT_EQ(wrap("0.0698 - 0.122", 11), (std::vector<std::string>{"0.0698 -", "0.122"}));
   EXPECT_EQ(wrap("1e-05-1e-06", 6), (std::vector<std::string>{"1e-05-", "1e-06"}));
-  Table table({{"header", true}, {"b", false}}, 12);
+  Table table({{"header", true}, {"b", false}});
   table.add({"1", "aaaa bbbb"});
-  EXPECT_EQ(table.str(),
+  EXPECT_EQ(table.str(12),
             "header  b\n"
             "------------\n"
             "     1  aaaa\n"
