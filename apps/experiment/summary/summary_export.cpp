@@ -1,4 +1,8 @@
 // The summary as CSV and as JSON, with the same rows and names.
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include "experiment/plan/varying_axes.hpp"
@@ -120,6 +124,17 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   return json;
 }
 
+// The value of an axis: a number if the text is one.
+ordered_json axis_json(const std::string& text) {
+  ordered_json json = ordered_json::parse(text, nullptr, false);
+  if (json.is_number()) return json;
+  double value = 0;  // JSON has no numbers such as .5
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const bool is_number = error == std::errc() && stop == end && std::isfinite(value);
+  return is_number ? ordered_json(value) : ordered_json(text);
+}
+
 std::vector<ordered_json> rows_json(const Summary& summary) {
   const std::vector<VaryingAxis> axes = varying_axes_of(summary);
   std::vector<ordered_json> rows;
@@ -149,6 +164,12 @@ ordered_json summary_json(const Summary& summary, const std::filesystem::path& o
   json["noise"] = text_or_null(noise_text(summary));
   json["published"] = notes;
   json["rows"] = rows_json(summary);
+  for (const VaryingAxis& axis : varying_axes_of(summary)) {
+    for (ordered_json& row : json["rows"]) {
+      ordered_json& value = row[axis.path];
+      if (value.is_string()) value = axis_json(value.get<std::string>());
+    }
+  }
   return json;
 }
 

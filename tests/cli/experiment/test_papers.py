@@ -93,7 +93,7 @@ class Papers(TestCase):
         rows = [row for row in run_json("report", output)["rows"]
                 if row["published_speedup"] is not None]
         self.assertEqual([(row["dataset.blobs.samples"], row["published_speedup"]) for row in rows],
-                         [("1000", 0.808), ("10000", 6.504)])
+                         [(1000, 0.808), (10000, 6.504)])
         self.assertTrue(all("layout=soa" in row["backend"] for row in rows))
 
     def test_phases_and_rates_are_measured(self):

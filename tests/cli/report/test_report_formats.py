@@ -46,6 +46,23 @@ class Formats(TestCase):
         self.assertEqual(self.report("--format", "json"), self.report("--json"))
         self.assertEqual(self.report("--format", "text"), self.report())
 
+    def test_swept_numbers_are_numbers_in_json(self):
+        self.assertEqual([row["clusters"] for row in json.loads(self.report("--json"))["rows"]], [2] * 4 + [3] * 4)
+        text = """
+dataset: {blobs: {samples: 50}}
+clusters: 2
+stop: {iterations: 1}
+backends: [sequential]
+repeats: 1
+sweep: {seeding.seed: [1, 18446744073709551615], dataset.blobs.std: [.5, 1.0e-4], seeding.method: [first, random]}
+"""
+        for done in (run("run", self.write("axes.yaml", text), "--output", self.folder / "axes", "--json"),
+                     run("report", self.folder / "axes", "--json")):
+            rows = json.loads(done.stdout)["rows"]
+            axes = [(row["seeding.seed"], row["dataset.blobs.std"], row["seeding.method"]) for row in rows]
+            self.assertEqual(sorted(axes), [(seed, std, method) for seed in (1, 2**64 - 1) for std in (1e-4, 0.5)
+                                            for method in ("first", "random")])
+
     def test_markdown_has_the_cells_of_the_text(self):
         lines = self.report("--format", "markdown").splitlines()
         self.assertTrue(lines[0].startswith("4 of 8 rows were skipped: "), lines[0])

@@ -64,7 +64,7 @@ class ReportPage(TestCase):
         records = [json.loads(line) for line in self.records.read_text().splitlines()]
         self.assertEqual(len(data["rows"]), len(rows))
         for drawn, row in zip(data["rows"], rows):
-            self.assertEqual((drawn["backend"], drawn["axes"]["clusters"]), (row["backend"], row["clusters"]))
+            self.assertEqual((drawn["backend"], drawn["axes"]["clusters"]), (row["backend"], str(row["clusters"])))
             self.assertAlmostEqual(drawn["time"]["value"] / row["ms_per_fit"], 1, places=5)
             own = [r for r in records if (r["backend"]["label"], r["setting"]) == (row["backend"], row["setting"])]
             self.assertEqual(drawn["times"], [float(f"{r['fit_ms']:.6g}") for r in own])
