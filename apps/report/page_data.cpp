@@ -34,14 +34,20 @@ ordered_json samples_json(const std::vector<Record>& records, bool per_iteration
   return samples;
 }
 
-// In milliseconds per iteration. Only `overhead_ms` is stored per fit, hence the division.
+// In milliseconds per iteration. Only `overhead_ms` is stored per fit, hence the division. `shares`
+// are those of the table of a summary, in percent.
 ordered_json phases_json(const SummaryRow& row) {
   if (!row.phases || row.most_iterations == 0) return nullptr;
   const PhaseSummary& phases = *row.phases;
   return {{"transfer", rounded(phases.transfer_ms)},
           {"assignment", rounded(phases.assignment_ms)},
           {"update", rounded(phases.update_ms)},
-          {"overhead", rounded(phases.overhead_ms / static_cast<double>(row.most_iterations))}};
+          {"overhead", rounded(phases.overhead_ms / static_cast<double>(row.most_iterations))},
+          {"shares",
+           {{"transfer", rounded(phases.transfer_percent)},
+            {"assignment", rounded(phases.assignment_percent)},
+            {"update", rounded(phases.update_percent)},
+            {"overhead", rounded(phases.overhead_percent)}}}};
 }
 
 ordered_json published_json(const SummaryRow& row) {

@@ -122,6 +122,20 @@ class ReportBrowser(TestCase):
         self.assertTrue(all("clusters 4" in title for title in titles), titles)
         self.assert_quiet(browser)
 
+    def test_shares_of_phases_are_those_of_the_table(self):
+        records = self.folder / "out" / "records.jsonl"
+        lines = [json.loads(line) for line in records.read_text().splitlines()]
+        for line in lines:  # shares of 90, 10 and 50 %, while the medians are 10 and 90 ms
+            loop, assignment = ((10, 9), (100, 10), (1000, 500))[line["repeat"]]
+            line.update(loop_ms=loop, closing_ms=0, fit_ms=loop, phase_ms={"assignment": assignment})
+        records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.assertEqual(run("report", self.folder / "out").stdout.count(" 50%"), 2 * 12)
+        run("report", self.folder / "out", "-o", self.page)
+        browser = self.open()
+        shares = browser.run("[...document.querySelectorAll('#phases .inside')].map(text => text.textContent)")
+        self.assertEqual(shares, ["50 %"] * 2 * 12)
+        self.assert_quiet(browser)
+
     def test_a_speedup_is_on_one_line_and_the_table_fits_a_narrow_window(self):
         browser = self.open(width=400)
         headers = browser.run("[...document.querySelectorAll('thead th')].map(th => th.textContent)")

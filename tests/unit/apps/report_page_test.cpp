@@ -91,6 +91,23 @@ TEST(ReportPage, DataHasEverySampleAndWhatIsPublished) {
   }
 }
 
+TEST(ReportPage, SharesOfPhasesAreThoseOfTheSummary) {
+  RecordedRun run = run_fakes();
+  const double loop_ms[] = {10, 100, 1000};
+  const double assignment_ms[] = {9, 10, 500};
+  for (std::size_t i = 0; i < 3; ++i) {
+    Measurements& fit = *run.fits[0].at(i).fit;
+    fit.loop_ms = loop_ms[i];
+    fit.closing_ms = 0;
+    fit.phases = {};
+    fit.phases.assignment_ms = assignment_ms[i];
+  }
+  const ordered_json row = page_data(run, "records.jsonl", "", nullptr)["rows"][0];
+  EXPECT_EQ(row["phases"]["shares"]["assignment"], 50);
+  EXPECT_EQ(row["phases"]["shares"]["overhead"], 50);
+  EXPECT_TRUE(row["phases"]["shares"]["update"].is_null());
+}
+
 TEST(ReportPage, WithoutFilesItIsRefused) {
   EXPECT_EQ(message_of<InputError>([] { require_page({}); }),
             "this build has no HTML report, since D3 was not found when it was configured: install "

@@ -2,9 +2,15 @@
 const phases = [['transfer', 'var(--series-6)', true], ['assignment', 'var(--series-1)', false],
   ['update', 'var(--series-5)', true], ['overhead', 'var(--series-3)', true]];
 
-function phaseLines(row, total) {
+// A share is the median over the trials, as in the table of `lloyd report`; null if the loop took no time.
+function shareText(row, name, digits) {
+  const percent = row.phases.shares[name];
+  return percent === null ? '-' : `${percent.toFixed(digits)} %`;
+}
+
+function phaseLines(row) {
   const lines = phases.filter(([name]) => row.phases[name] > 0).map(([name]) =>
-    `${name} ${format.number(row.phases[name])} ms/iteration, ${(100 * row.phases[name] / total).toFixed(1)} %`);
+    `${name} ${format.number(row.phases[name])} ms/iteration, ${shareText(row, name, 1)}`);
   return [...rowLines(row).slice(0, 1), row.place, ...lines].filter((line) => line);
 }
 
@@ -16,18 +22,21 @@ function drawPhases(svg, width, share) {
   const top = drawLegend(svg, present.map(([name, colour]) => [{bar: true, colour}, name]), width, 8) + 6;
   const room = textRoomOf(rows, width);
   const total = (row) => d3.sum(present, ([name]) => row.phases[name] || 0);
+  const partOf = (row, name) => (share ? row.phases.shares : row.phases)[name] || 0;
+  // Medians of shares may add up to a little more or less than 100 %.
+  const unitOf = (row) => (share ? d3.sum(present, ([name]) => partOf(row, name)) : 1);
   const right = width - 86;
   const x = d3.scaleLinear().range([room, right]).domain([0, share ? 1 : d3.max(rows, total)]);
   const lines = svg.append('g');
   const height = layRows(svg, rows, top, room, (row, y) => {
     let begin = 0;
     for (const [name, colour, light] of present) {
-      const part = (row.phases[name] || 0) / (share ? total(row) : 1);
-      if (part <= 0) continue;
+      const part = partOf(row, name) / unitOf(row);
+      if (!(part > 0)) continue;
       const bar = svg.append('rect').attr('class', 'segment').attr('x', x(begin)).attr('y', y - 8)
         .attr('width', x(begin + part) - x(begin)).attr('height', 16).style('fill', colour);
-      explain(bar, () => phaseLines(row, total(row)));
-      const text = `${Math.round(100 * row.phases[name] / total(row))} %`;
+      explain(bar, () => phaseLines(row));
+      const text = shareText(row, name, 0);
       if (x(begin + part) - x(begin) > textWidth(text, 11) + 8) {
         svg.append('text').attr('class', light ? 'inside dark' : 'inside').attr('y', y + 4)
           .attr('x', (x(begin) + x(begin + part)) / 2).style('text-anchor', 'middle')
@@ -54,7 +63,8 @@ function addPhases() {
   const controls = [choice('Bars', [['share', 'share of the time'], ['ms', 'milliseconds']],
     (value) => { share = value === 'share'; redraw(); })];
   const redraw = addFigure('phases', 'Time per phase',
-    'Medians per iteration, of fits that measured their phases. Overhead is all that no phase covers, the ' +
+    'Medians per iteration, of fits that measured their phases, and of their shares of loop and closing ' +
+    'assignment together. Overhead is all that no phase covers, the ' +
     'closing assignment included. A phase that a backend fuses with another is in the first of them.',
     controls, (svg, width) => drawPhases(svg, width, share));
 }
