@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/shown.hpp>
+
 #include "chart/svg.hpp"
 
 namespace lloyd::apps {
@@ -15,10 +17,11 @@ namespace {
 constexpr double kPanelWidth = 300;
 constexpr double kPanelHeight = 190;
 constexpr double kPanelGap = 24;
-constexpr double kTitleHeight = 44;
+constexpr double kTitleHeight = 60;
 constexpr double kLeft = 52;    // room for the numbers beside a panel's axis
 constexpr double kTop = 24;     // room for its heading
 constexpr double kBottom = 30;  // room for the numbers below
+constexpr std::size_t kMaxTitleBytes = 60;
 
 class Panel {
  public:
@@ -106,8 +109,9 @@ std::string criteria_svg(const std::string& title, std::span<const CriteriaOfK> 
       kSeriesColours[0], kSeriesColours[1]);
   std::string svg = begin_svg(width, height, style);
   svg += fmt::format(
-      "<text x=\"{}\" y=\"26\" font-size=\"15\">{}: criteria by number of clusters k{}</text>\n",
-      kPanelGap, escape_xml(title),
+      "<text x=\"{0}\" y=\"22\" font-size=\"15\">{1}</text>\n"
+      "<text x=\"{0}\" y=\"42\" font-size=\"13\">criteria by number of clusters k{2}</text>\n",
+      kPanelGap, escape_xml(shown(title, kMaxTitleBytes)),
       suggested ? fmt::format(", suggested k = {}", tried[*suggested].clusters) : "");
   struct Measure {
     const char* heading;

@@ -110,10 +110,19 @@ TEST(CriteriaChart, DrawsEveryFiniteValue) {
     ++circles;
   }
   EXPECT_EQ(circles, 3U + 2 + 2 + 2);
-  EXPECT_NE(svg.find("a&lt;b&amp;c: criteria"), std::string::npos);
+  EXPECT_NE(svg.find(">a&lt;b&amp;c</text>"), std::string::npos);
   EXPECT_NE(svg.find("suggested k = 2"), std::string::npos);
   EXPECT_NE(svg.find("k = 3: 0.7<"), std::string::npos);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(CriteriaChart, CutsATitleThatIsWiderThanThePicture) {
+  const std::vector<CriteriaOfK> tried = {criteria_of(2, 0.9, 50, 0.5)};
+  const std::string svg = criteria_svg(
+      std::string(300, 'x') + ".csv", tried, [](std::size_t) { return 1.0; }, 0);
+  EXPECT_NE(svg.find('>' + std::string(60, 'x') + "...</text>"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(">criteria by number of clusters k, suggested k = 2</text>"),
+            std::string::npos);
 }
 
 }  // namespace
