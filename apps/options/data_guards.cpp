@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -15,6 +14,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/row_source.hpp>
+#include <lloyd/internal/column_argument.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 
@@ -410,17 +410,9 @@ class Guards {
     return is_rounded(feature) || are_distinct(rows, feature);
   }
 
-  // The value of an option that chooses the column: its name if a shell takes that as it is.
+  // The value of an option that chooses the column.
   std::string option_value(std::int64_t feature) const {
-    const std::string text = names().empty() ? "" : names()[static_cast<std::size_t>(feature)];
-    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-    });
-    const bool is_number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-      return std::isdigit(static_cast<unsigned char>(c)) != 0;
-    });
-    const bool unique = std::count(names().begin(), names().end(), text) == 1;
-    return plain && !is_number && unique ? text : std::to_string(options_.column_of(feature));
+    return column_argument(names(), static_cast<std::size_t>(feature), options_.column_of(feature));
   }
 
   void flag(std::int64_t feature, const std::string& what) {

@@ -389,9 +389,23 @@ class Repairs(TestCase):
         self.assertEqual([feature["maximum"] for feature in info["statistics"]], [3, 4.25])
 
     def test_a_word_names_the_option_for_columns(self):
-        file = self.write("x.csv", "name,x\nann,1\nbob,2\n")
-        self.assertIn("--columns", run("fit", file, "-k", "2", status=2).stderr)
-        self.assertIn("--label-column takes one as classes", run("fit", file, "-k", "2", status=2).stderr)
+        file = self.write("x.csv", "name,x,sex,y\nann,1,f,2\nbob,2,m,3\n")
+        self.assertIn("line 2, column 1: 'ann' is not a number; --drop-columns name,sex leaves the columns of text out, "
+                      "--label-column takes one as classes\n", run("fit", file, "-k", "2", status=2).stderr)
+        self.assertIn("'f' is not a number; --drop-columns name,sex leaves the column out, --label-column sex takes it "
+                      "as classes\n", run("fit", file, "-k", "2", "--drop-columns", "name", status=2).stderr)
+        run("fit", file, "-k", "2", "--drop-columns", "name,sex")
+        experiment = self.write("c.yaml", f"dataset: {{file: {file}, drop_columns: [name]}}\nbackends: [sequential]\n")
+        self.assertIn("'f' is not a number; 'dataset.drop_columns: [name, sex]' leaves the column out, "
+                      "'dataset.label_column: sex' takes it as classes\n",
+                      run("run", experiment, "--dry-run", status=2).stderr)
+
+    def test_delimiters_at_the_ends_of_lines_are_explained(self):
+        file = self.write("x.csv", "a,b,\n1,2,\n3,4,\n")
+        self.assertIn("line 2, column 3: all cells of the last column are empty: a delimiter at the end of every line "
+                      "begins another column, as in pandas and R; --drop-columns 2 leaves it out\n",
+                      run("fit", file, "-k", "2", status=2).stderr)
+        run("fit", file, "-k", "2", "--drop-columns", "2")
 
 
 class Standardize(TestCase):

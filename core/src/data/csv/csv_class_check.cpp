@@ -9,12 +9,6 @@
 #include "data/csv/csv_cell_kind.hpp"
 
 namespace lloyd {
-namespace {
-
-constexpr std::string_view kWayOut = "; the label_column option takes such a column as classes";
-
-}  // namespace
-
 void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvCell& cell,
                         bool declared) {
   const CellKind kind = declared ? CellKind::name : kind_of_cell(cell.text);
@@ -31,7 +25,7 @@ void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvC
   } else if (kind == CellKind::almost_number) {
     cursor.fail_for_option(
         column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
-                            number_advice(cell.text, cursor.decimal_comma()).text, kWayOut));
+                            number_advice(cell.text, cursor.decimal_comma()).text, way_out()));
   }
 }
 
@@ -44,8 +38,9 @@ void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
   if (all_empty_) {
     cursor.fail_for_option_at(
         first_line_, column,
-        "all cells of the last column are empty, as when lines end with a delimiter; the "
-        "drop_columns option leaves the column out");
+        fmt::format("all cells of the last column are empty: a delimiter at the end of every line "
+                    "begins another column, as in pandas and R; {} leaves it out",
+                    drop_setting_));
   }
   if (first_text_.empty()) {
     cursor.fail_for_option_at(
@@ -57,7 +52,7 @@ void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
   cursor.fail_for_option_at(
       first_line_, column,
       fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,
-                  number_advice(first_text_, cursor.decimal_comma()).text, kWayOut));
+                  number_advice(first_text_, cursor.decimal_comma()).text, way_out()));
 }
 
 }  // namespace lloyd

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "data/csv/csv_cursor.hpp"
 
@@ -13,6 +14,11 @@ namespace lloyd {
 /// whatever the first rows hold.
 class CsvClassCheck {
  public:
+  CsvClassCheck() = default;
+  /// For messages: the options that leave the column out and that take it as classes.
+  CsvClassCheck(std::string drop_setting, std::string label_setting)
+      : drop_setting_(std::move(drop_setting)), label_setting_(std::move(label_setting)) {}
+
   /// `declared`: the quotes of the cell mark it as text, see is_declared_text(). The cursor is on
   /// the cell's line. Throws InputError.
   void add(const CsvCursor& cursor, std::int64_t column, const CsvCell& cell, bool declared);
@@ -23,6 +29,10 @@ class CsvClassCheck {
   [[noreturn]] void fail_first(const CsvCursor& cursor, std::int64_t column,
                                const std::string& why) const;
 
+  std::string way_out() const { return "; " + label_setting_ + " takes the column as classes"; }
+
+  std::string drop_setting_;
+  std::string label_setting_;
   bool any_name_ = false;
   bool all_empty_ = true;
   std::int64_t first_line_ = 0;  // line of the first cell; 0: no cell yet

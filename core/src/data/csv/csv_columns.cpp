@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -442,6 +443,9 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
                     ? "the label column is the only column, so there are no features"
                     : "every column is dropped or the label column, so there are no features");
   }
+  columns.names = std::move(names);
+  columns.dropped = options.drop_columns;
+  columns.are_chosen = !options.columns.empty();
   return columns;
 }
 

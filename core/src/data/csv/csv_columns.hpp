@@ -25,8 +25,12 @@ struct CsvColumns {
   bool label_found = false;
   /// Names of the features; empty if the file has no header.
   std::vector<std::string> feature_names;
-  std::int64_t label = -1;  ///< number of the label column
-  std::string label_name;   ///< empty if the file has no header
+  /// Names of all columns; empty if the file has no header.
+  std::vector<std::string> names;
+  std::vector<std::string> dropped;  ///< CsvOptions::drop_columns
+  bool are_chosen = false;           ///< CsvOptions::columns chose the features
+  std::int64_t label = -1;           ///< number of the label column
+  std::string label_name;            ///< empty if the file has no header
 };
 
 /// Upper bound of the memory per column besides its values, in bytes: cells of the first two rows,

@@ -184,18 +184,20 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     if (error == std::errc{} && value == 0) rounded_to_zero_ = true;
   }
   if (error == std::errc{} && std::isfinite(value)) return value;
-  constexpr std::string_view kDropMissing = "; the drop_missing option leaves such rows out";
   if (text.empty() && delimiter_ == ' ') {
     fail(column,
          "the cell is empty, since each blank separates two cells; leave one blank between cells "
          "and none at the ends of lines");
   }
   if (text.empty()) {
-    fail_for_option(column, fmt::format("the cell is empty; a number is needed{}", kDropMissing));
+    throw NumberNeededError(with_place(line_, column, "the cell is empty; a number is needed"),
+                            column, true);
   }
   if (error == std::errc{}) {
     const std::string message = fmt::format("'{}' is not finite; all values must be", shown(text));
-    if (std::isnan(value)) fail_for_option(column, message + std::string(kDropMissing));
+    if (std::isnan(value)) {
+      fail_for_option(column, message + "; the drop_missing option leaves such rows out");
+    }
     fail(column, message);
   }
   if (error == std::errc::result_out_of_range) {
@@ -211,14 +213,11 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
                                         "thousands without separators: 12500,5",
                                         pointed));
   }
-  NumberAdvice advice = number_advice(text, decimal_comma_);
-  if (advice.text.empty()) {
-    advice = {
-        "; the columns option chooses the columns that are numbers, the drop_columns option leaves "
-        "some out, the label_column option takes one as classes",
-        true};
-  }
+  const NumberAdvice advice = number_advice(text, decimal_comma_);
   const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);
+  if (advice.text.empty()) {
+    throw NumberNeededError(with_place(line_, column, message), column, false);
+  }
   if (advice.names_option) fail_for_option(column, message);
   fail(column, message);
 }

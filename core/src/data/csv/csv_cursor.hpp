@@ -8,7 +8,23 @@
 #include <string_view>
 #include <utility>
 
+#include <lloyd/error.hpp>
+
 namespace lloyd {
+
+/// A cell is empty or a text where a number is needed. The message lacks advice, which depends on
+/// the columns: see column_advice().
+class NumberNeededError : public InputOptionError {
+ public:
+  NumberNeededError(std::string_view message, std::int64_t column, bool is_empty)
+      : InputOptionError(message), column_(column), is_empty_(is_empty) {}
+  std::int64_t column() const { return column_; }
+  bool is_empty() const { return is_empty_; }
+
+ private:
+  std::int64_t column_;
+  bool is_empty_;
+};
 
 /// A cell, without the blanks and quotes around it.
 struct CsvCell {
@@ -67,7 +83,8 @@ class CsvCursor {
   /// Reads a cell up to its delimiter or the end of the row. `column` counts from 0, here and
   /// below.
   CsvCell take_cell(std::int64_t column);
-  /// Reads a cell that must be a finite number in the range of T, which is float or double.
+  /// Reads a cell that must be a finite number in the range of T, which is float or double. Throws
+  /// InputError, NumberNeededError among them.
   template <class T>
   T take_number(std::int64_t column);
   /// True if take_number() has rounded a number to zero since this was last called.

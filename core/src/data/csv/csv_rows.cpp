@@ -15,6 +15,7 @@
 #include <lloyd/internal/shown.hpp>
 
 #include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/csv_column_advice.hpp"
 #include "data/rows/integer_rounding.hpp"
 
 namespace lloyd {
@@ -60,7 +61,10 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
                             "the decimal_comma option for cells such as 2,5");
   }
   if (count == expected + 1 && ends_empty) {
-    row.fail(expected, message + "; it ends with a delimiter, which must be removed");
+    const std::string sign = row.delimiter() == '\t' ? "\\t" : std::string(1, row.delimiter());
+    row.fail(expected, fmt::format("{}; it ends with a delimiter, which begins another column; sed "
+                                   "'s/{}$//' removes the delimiters at the ends of lines",
+                                   message, sign));
   }
   row.fail(std::min(count, expected), message);
 }
@@ -103,6 +107,8 @@ CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
   fixed_bytes_ = std::ssize(columns_.roles) * kCsvColumnBytes + blocks_.memory();
   has_nonzero_.resize(static_cast<std::size_t>(columns_.features));
   has_rounded_.resize(has_nonzero_.size());
+  const std::int64_t last = std::ssize(columns_.roles) - 1;
+  class_check_ = {drop_setting(columns_, {&last, 1}), label_setting(columns_, last)};
 }
 
 // Moves to the next non-blank line, in this block or the following ones.
@@ -160,11 +166,11 @@ void CsvRows::finish() const {
         std::find(missing_counts_.begin(), missing_counts_.end(), std::ssize(dropped_));
     std::string advice;
     if (all != missing_counts_.end()) {
-      const auto column =
-          std::find(columns_.roles.begin(), columns_.roles.end(), all - missing_counts_.begin());
-      advice =
-          fmt::format("; column {} has no value at all, and the drop_columns option leaves it out",
-                      column - columns_.roles.begin() + 1);
+      const std::int64_t column =
+          std::find(columns_.roles.begin(), columns_.roles.end(), all - missing_counts_.begin()) -
+          columns_.roles.begin();
+      advice = fmt::format("; column {} has no value at all, and {} leaves it out", column + 1,
+                           drop_setting(columns_, {&column, 1}));
     }
     throw InputError(fmt::format("{}: every row has a missing value, so none is left{}",
                                  blocks_.path(), advice));
@@ -285,6 +291,17 @@ bool CsvRows::skip_missing_value(std::int64_t column) {
 template <class T>
 bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
   const CsvCursor start = cursor_;
+  try {
+    return parse_row(start, values, classes);
+  } catch (const NumberNeededError& error) {
+    throw InputOptionError(error.what() + column_advice(columns_, error, start));
+  }
+}
+
+// `start` is at the start of the row, as the cursor is.
+template <class T>
+bool CsvRows::parse_row(const CsvCursor& start, PageBuffer<T>& values,
+                        std::vector<std::string>& classes) {
   const auto width = static_cast<std::size_t>(columns_.features);
   check_memory(static_cast<std::int64_t>((values.size() + width) * sizeof(T) +
                                          dropped_.capacity() * sizeof(std::int64_t)));

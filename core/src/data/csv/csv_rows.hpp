@@ -51,6 +51,8 @@ class CsvRows {
   bool find_sample();
   template <class T>
   bool read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
+  template <class T>
+  bool parse_row(const CsvCursor& start, PageBuffer<T>& values, std::vector<std::string>& classes);
   bool skip_missing_value(std::int64_t column);
   bool count_inspected_row();
   void measure_rounding(CsvCursor row, const float* values);

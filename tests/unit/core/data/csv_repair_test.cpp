@@ -94,7 +94,8 @@ TEST_F(CsvRepair, KeepsItsChecksOfOtherCellsWhenRowsAreLeftOut) {
   EXPECT_EQ(refusal("1,2\n3,inf\n", options),
             "t.csv, line 2, column 2: 'inf' is not finite; all values must be");
   EXPECT_EQ(refusal("1,2\n,word\n", options),
-            "t.csv, line 2, column 2: 'word' is not a number" + kColumnsAdvice);
+            "t.csv, line 2, column 2: 'word' is not a number; drop_columns = {\"1\"} leaves the "
+            "column out, label_column = \"1\" takes it as classes");
   EXPECT_EQ(refusal("1,2\n,4,5\n", options),
             "t.csv, line 2, column 3: the row has 3 columns; the first row has 2");
   EXPECT_EQ(refusal("x,y\n1,\n,2\n", options),

@@ -241,7 +241,8 @@ TEST_F(Csv, TakesTheRequestedLabelColumn) {
 
 TEST_F(Csv, RefusesACellThatIsNotANumber) {
   EXPECT_EQ(refusal("x,y,z\n1,2,3\n\n4,5,abc\n"),
-            "t.csv, line 4, column 3: 'abc' is not a number" + kColumnsAdvice);
+            "t.csv, line 4, column 3: 'abc' is not a number; drop_columns = {\"z\"} leaves the "
+            "column out, label_column = \"z\" takes it as classes");
   EXPECT_EQ(refusal("1,2\n1.5x,2\n"),
             "t.csv, line 2, column 1: '1.5x' is not a number; units belong in the header");
   EXPECT_EQ(refusal("1,2\n3,+-4\n"),
@@ -255,8 +256,9 @@ TEST_F(Csv, RefusesACellThatIsNotANumber) {
             "t.csv, line 2, column 2: the cell is empty; a number is needed; "
             "the drop_missing option leaves such rows out");
   EXPECT_EQ(refusal("1,2,\n"),
-            "t.csv, line 1, column 3: all cells of the last column are empty, as when lines end "
-            "with a delimiter; the drop_columns option leaves the column out");
+            "t.csv, line 1, column 3: all cells of the last column are empty: a delimiter at the "
+            "end of every line begins another column, as in pandas and R; drop_columns = {\"2\"} "
+            "leaves it out");
   EXPECT_EQ(refusal("1\n\"\"\n"),
             "t.csv, line 2, column 1: the cell is empty; a number is needed; "
             "the drop_missing option leaves such rows out");
@@ -290,9 +292,11 @@ TEST_F(Csv, RefusesRowsOfAnotherLength) {
             "t.csv, line 3, column 3: the row has 2 columns; the first row has 3");
   EXPECT_EQ(refusal("1,2\n1,2,3,4\n"),
             "t.csv, line 2, column 3: the row has 4 columns; the first row has 2");
-  EXPECT_EQ(refusal("a,b\n1,2,\n"),
-            "t.csv, line 2, column 3: the row has 3 columns; the first row has 2; it ends with a "
-            "delimiter, which must be removed");
+  EXPECT_EQ(
+      refusal("a,b\n1,2,\n"),
+      "t.csv, line 2, column 3: the row has 3 columns; the first row has 2; it ends with a "
+      "delimiter, which begins another column; sed 's/,$//' removes the delimiters at the ends "
+      "of lines");
   EXPECT_EQ(refusal("1,2,a\n1,2\n"),
             "t.csv, line 2, column 3: the row has 2 columns; the first row has 3");
 }

@@ -98,7 +98,7 @@ TEST_F(CsvValues, MissingValuesBesideAClassAreNoHeader) {
 
 // The last column holds classes only if all of its cells are text, whatever its first cell is.
 TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
-  const std::string way = "; the label_column option takes such a column as classes";
+  const std::string way = "; label_column = \"b\" takes the column as classes";
   const std::string fill =
       "; a missing value must be filled in, or its row left out (the drop_missing option)";
   const std::string missing = fill + way;
@@ -124,11 +124,12 @@ TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
   EXPECT_EQ(refusal("a,b\n1,cat\n3,dog\n5,7\n"),
             "t.csv, line 2, column 2: 'cat' is not a number, as '7' in line 4 is" + way);
   EXPECT_EQ(refusal("1,2,cat\n3,4,dog\n5,6,7\n"),
-            "t.csv, line 1, column 3: 'cat' is not a number, as '7' in line 3 is" + way);
+            "t.csv, line 1, column 3: 'cat' is not a number, as '7' in line 3 is; label_column = "
+            "\"2\" takes the column as classes");
 }
 
 TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
-  const std::string way = "; the label_column option takes such a column as classes";
+  const std::string way = "; label_column = \"b\" takes the column as classes";
   CsvOptions semicolon;
   semicolon.delimiter = ';';
   const auto expect = [&](const std::string& cell, const std::string& advice) {
@@ -160,8 +161,8 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
 
 TEST_F(CsvValues, RefusesALastColumnOfQuantitiesAlone) {
   EXPECT_EQ(refusal("a,b\n1,12kg\n3,14kg\n"),
-            "t.csv, line 2, column 2: '12kg' is not a number; units belong in the header; the "
-            "label_column option takes such a column as classes");
+            "t.csv, line 2, column 2: '12kg' is not a number; units belong in the header; "
+            "label_column = \"b\" takes the column as classes");
   EXPECT_EQ(read("a,b\n1,3M\n3,apple\n").classes, (Texts{"3M", "apple"}));
 }
 
@@ -209,7 +210,7 @@ TEST_F(CsvValues, DecidesOnTheLastColumnOverAllBlocks) {
   EXPECT_EQ(refusal(text + "1,5\n"),
             "t.csv, line 2, column 2: 'word' is not a number, as '5' in line " +
                 std::to_string(lines + 1) +
-                " is; the label_column option takes such a column as classes");
+                " is; label_column = \"b\" takes the column as classes");
 }
 
 TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
@@ -275,18 +276,64 @@ TEST_F(CsvValues, RefusesTitlesAndUnits) {
 
 TEST_F(CsvValues, RefusesALastColumnWithoutValues) {
   const std::string message =
-      "column 3: all cells of the last column are empty, as when lines end with a delimiter; the "
-      "drop_columns option leaves the column out";
+      "column 3: all cells of the last column are empty: a delimiter at the end of every line "
+      "begins another column, as in pandas and R; drop_columns = {\"2\"} leaves it out";
   EXPECT_EQ(refusal("a,b,\n1,2,\n3,4,\n"), "t.csv, line 2, " + message);
   EXPECT_EQ(refusal("1,2,\n3,4,\n"), "t.csv, line 1, " + message);
   CsvOptions options;
   options.drop_columns = {"2"};
   EXPECT_EQ(read("a,b,\n1,2,\n3,4,\n", options).features(), 2);
+  options.drop_columns = {"a"};
+  EXPECT_NE(refusal("a,b,\n1,2,\n3,4,\n", options).find("; drop_columns = {\"a\", \"2\"} leaves"),
+            std::string::npos);
   options.drop_columns = {};
+  options.label_column = "a";
+  EXPECT_EQ(refusal("a,b,\n1,2,\n3,4,\n", options),
+            "t.csv, line 2, column 3: the cell is empty; a number is needed; the column has no "
+            "name, as when every line ends with a delimiter; drop_columns = {\"2\"} leaves it out");
+  options.label_column = {};
   options.drop_missing = true;
   EXPECT_EQ(refusal("a,b,\n1,2,\n3,4,\n", options),
             "t.csv: every row has a missing value, so none is left; column 3 has no value at all, "
-            "and the drop_columns option leaves it out");
+            "and drop_columns = {\"2\"} leaves it out");
+}
+
+TEST_F(CsvValues, NamesTheColumnsOfText) {
+  CsvOptions options;
+  const auto advice = [&](const std::string& text) {
+    const std::string message = refusal(text, options);
+    return message.substr(std::min(message.find("; "), message.size()));
+  };
+  EXPECT_EQ(
+      advice("x,colour,y\n1,red,2\n"),
+      "; drop_columns = {\"colour\"} leaves the column out, label_column = \"colour\" takes it "
+      "as classes");
+  EXPECT_EQ(advice("x,colour,y,colour\n1,red,2,blue\n"),
+            "; drop_columns = {\"1\"} leaves the column out")
+      << "a name that is not unique, and classes in the last column";
+  EXPECT_EQ(
+      advice("x,the colour,y\n1,red,2\n"),
+      "; drop_columns = {\"1\"} leaves the column out, label_column = \"1\" takes it as classes");
+  EXPECT_EQ(
+      advice("name,x,colour,y\nAnn,1,red,2\n"),
+      "; drop_columns = {\"name\", \"colour\"} leaves the columns of text out, the label_column "
+      "option takes one as classes");
+  options.label_column = "x";
+  EXPECT_EQ(advice("x,colour,y,shape\n1,red,2,round\n"),
+            "; drop_columns = {\"colour\", \"shape\"} leaves the columns of text out");
+  options.label_column = {};
+  options.drop_columns = {"id"};
+  EXPECT_EQ(
+      advice("id,x,colour,y\n7,1,red,2\n"),
+      "; drop_columns = {\"id\", \"colour\"} leaves the column out, label_column = \"colour\" "
+      "takes it as classes");
+  options.drop_columns = {};
+  options.columns = {"x", "colour", "shape"};
+  EXPECT_EQ(advice("x,colour,shape\n1,red,round\n"),
+            "; leave colour and shape out of the columns option");
+  options.columns = {};
+  options.header = true;
+  EXPECT_EQ(advice("a,b\nx,y\n"), kColumnsAdvice) << "no number is left";
 }
 
 TEST_F(CsvValues, AdvisesOnBlanksBetweenCells) {

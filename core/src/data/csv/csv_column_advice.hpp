@@ -1,0 +1,23 @@
+// Advice on columns that do not hold numbers, at the end of messages.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "data/csv/csv_columns.hpp"
+#include "data/csv/csv_cursor.hpp"
+
+namespace lloyd {
+
+/// "drop_columns = {"a", "b"}": the option that leaves out these columns of the file, besides those
+/// that are left out already.
+std::string drop_setting(const CsvColumns& columns, std::span<const std::int64_t> dropped);
+/// "label_column = "a"".
+std::string label_setting(const CsvColumns& columns, std::int64_t column);
+
+/// The advice on a cell that holds no number, beginning with a semicolon. `row` is at the start of
+/// the cell's row, of which all columns of text are named.
+std::string column_advice(const CsvColumns& columns, const NumberNeededError& error, CsvCursor row);
+
+}  // namespace lloyd
