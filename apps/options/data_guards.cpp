@@ -273,6 +273,15 @@ std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t fe
   return std::nullopt;
 }
 
+// True if the inspected rows have more than two values.
+bool has_several_values(const InspectedRows& rows, std::int64_t feature) {
+  std::set<double> values;
+  for (std::int64_t i = 0; i < rows.rows() && values.size() < 3; ++i) {
+    values.insert(rows.at(i, feature));
+  }
+  return values.size() > 2;
+}
+
 std::string_view float64_option(Remedy remedy) {
   return remedy == Remedy::key ? "'dataset.dtype: float64'" : "--dtype float64";
 }
@@ -359,6 +368,37 @@ class Guards {
         "clusters; {} gives every feature the standard deviation 1",
         options_.file, name(static_cast<std::int64_t>(*least)), small, wide, large, wide,
         remedy_ == Remedy::key ? "'dataset.standardize: true'" : "--standardize"));
+  }
+
+  // A value far from all others makes nearly all of a feature's variance, so that the others are
+  // nearly equal once the feature is standardized: with n samples, of which one is z deviations
+  // from the mean, the variance of the others is n / (n - 1) (1 - z^2 / (n - 1)). Samples of
+  // log-normal and Pareto distributions are rarely below the limit. Features with one or two values
+  // are categories.
+  void check_outliers() {
+    constexpr std::int64_t kMinRows = 20;
+    if (dataset_.samples() < kMinRows) return;
+    const auto n = static_cast<double>(dataset_.samples());
+    const InspectedRows rows(dataset_);
+    for (std::size_t j = 0; j < features_.size(); ++j) {
+      const FeatureStatistics& feature = features_[j];
+      if (flagged_[j] || feature.variance <= 0) continue;
+      const double above = feature.maximum - feature.mean;
+      const double below = feature.mean - feature.minimum;
+      const double z = std::max(above, below) / std::sqrt(feature.variance);
+      const double others = n / (n - 1) * (1 - z * z / (n - 1));
+      const auto column = static_cast<std::int64_t>(j);
+      if (others * kMaxScaleRatio * kMaxScaleRatio >= 1 || !has_several_values(rows, column)) {
+        continue;
+      }
+      flagged_[j] = true;
+      warnings_.push_back(fmt::format(
+          "{}: {} has a value, {:.6g}, that is {:.3g} standard deviations from the mean, so once "
+          "it is standardized, its other values have a standard deviation below {:g} and hardly "
+          "count; correct the value or remove its row; {}",
+          options_.file, name(column), above > below ? feature.maximum : feature.minimum, z,
+          1 / kMaxScaleRatio, drop_advice(column, "the feature")));
+    }
   }
 
   std::vector<std::string> take() { return std::move(warnings_); }
@@ -504,7 +544,11 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
   if (dataset.samples() >= kMinSamples) {
     if (options.columns.empty()) guards.check_columns();
     guards.check_sentinels();
-    if (!standardized) guards.check_scales();
+    if (standardized) {
+      guards.check_outliers();
+    } else {
+      guards.check_scales();
+    }
   }
   for (std::string& warning : guards.take()) warnings.push_back(std::move(warning));
   std::vector<RoundingLoss> losses = rounding_losses(dataset.rounding, dataset.statistics());

@@ -1,8 +1,10 @@
 """Data that gives a meaningless clustering without being invalid, and the options that help."""
 
 import json
+import math
 import pathlib
 import re
+import statistics
 import struct
 import sys
 import unittest
@@ -428,6 +430,24 @@ class Standardize(TestCase):
             run("data", "convert", self.file, file, "--dtype", "float64")
             again = run_json("fit", file, "-k", "3", "--standardize")
             self.assertEqual((again["counts"], again["inertia"]), (fit["counts"], fit["inertia"]))
+
+    def test_a_value_that_leaves_a_feature_useless_is_warned_of(self):
+        def warnings(values, *options):
+            file = self.write("o.csv", table("x,y", values, [Y[i % 30] for i in range(len(values))]))
+            lines = run("fit", file, "-k", "3", *options).stderr.splitlines()
+            return [line.removeprefix(f"lloyd: warning: {file}: ") for line in lines if "deviations from" in line]
+        for outlier, place in ((1e30, 7), (-1e6, 29)):
+            values = [outlier if i == place else X[i] for i in range(30)]
+            self.assertEqual(warnings(values, "--standardize"),
+                             [f"'x' has a value, {outlier:g}, that is 5.39 standard deviations from the mean, so once "
+                              "it is standardized, its other values have a standard deviation below 0.01 and hardly "
+                              "count; correct the value or remove its row; --drop-columns x leaves the feature out"])
+            self.assertEqual(warnings(values), [])
+        categories = [1 if i == 7 else 0 for i in range(30)]
+        log_normal = [math.exp(2 * statistics.NormalDist().inv_cdf((7 * i % 1000 + 0.5) / 1000)) for i in range(1000)]
+        cauchy = [math.tan(math.pi * ((7 * i % 30 + 0.5) / 30 - 0.5)) for i in range(30)]
+        for values in (X, categories, log_normal, cauchy, [200, *X[1:]], [1e6, *X[:18]]):
+            self.assertEqual(warnings(values, "--standardize"), [])
 
     def test_centroids_have_the_units_of_the_data(self):
         centroids = self.folder / "c.csv"
