@@ -237,7 +237,6 @@ int run_fit(const Context& context, FitCommandOptions options) {
   warn(restart_warnings(options.fit, "--restarts", "--seeding " + options.seeding), warnings);
   const auto inspect = [&](const Dataset& dataset) {
     warn(data_warnings(dataset, options.data, options.standardize), warnings);
-    warn(class_warnings(dataset, options.data), warnings);
   };
   std::optional<Standardization> standardization;
   if (options.standardize) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -40,22 +38,6 @@ std::vector<std::string> restart_warnings(const FitOptions& options, const std::
       fmt::format("{} is {}, but with {} every restart begins with the same centroids, so all "
                   "fits are the same",
                   restarts, options.restarts, seeding)};
-}
-
-std::vector<std::string> class_warnings(const Dataset& dataset, const DataOptions& options) {
-  constexpr std::size_t kMinInspected = 10;
-  constexpr std::size_t kMaxInspected = 1000;
-  const std::size_t rows = std::min(dataset.classes.size(), kMaxInspected);
-  if (rows < kMinInspected || !options.label_column.empty()) return {};
-  std::set<std::string_view> distinct;
-  for (std::size_t i = 0; i < rows; ++i) distinct.insert(dataset.classes[i]);
-  if (distinct.size() <= rows / 2) return {};
-  const std::string column =
-      options.drop_columns.empty() ? fmt::format(" {}", dataset.features()) : std::string();
-  return {fmt::format(
-      "{}: the last column is text and is taken as classes, but {} of the first {} values are "
-      "distinct, as names are; --drop-columns{} leaves it out",
-      options.file, distinct.size(), rows, column)};
 }
 
 }  // namespace lloyd::apps

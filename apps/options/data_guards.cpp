@@ -401,6 +401,22 @@ class Guards {
     }
   }
 
+  // A last column of text that was taken as classes, although more than half of the inspected
+  // values are distinct, as with names.
+  void check_text_classes() {
+    constexpr std::size_t kMaxInspected = 1000;
+    const std::size_t rows = std::min(dataset_.classes.size(), kMaxInspected);
+    if (rows == 0 || !options_.label_column.empty()) return;
+    const std::set<std::string_view> distinct(
+        dataset_.classes.begin(), dataset_.classes.begin() + static_cast<std::ptrdiff_t>(rows));
+    if (distinct.size() <= rows / 2) return;
+    const std::string column = column_argument({dataset_.class_name}, 0, dataset_.class_column);
+    warnings_.push_back(fmt::format(
+        "{}: the last column is text and is taken as classes, but {} of the first {} values are "
+        "distinct, as names are; {}",
+        options_.file, distinct.size(), rows, drop_advice(column, "it")));
+  }
+
   std::vector<std::string> take() { return std::move(warnings_); }
 
   // True if a warning about the feature already says how rounding changes it.
@@ -464,13 +480,15 @@ class Guards {
 
   // `what`: what the column is called in the sentence.
   std::string drop_advice(std::int64_t feature, std::string_view what = "it") const {
-    const std::string value = option_value(feature);
+    return drop_advice(option_value(feature), what);
+  }
+  std::string drop_advice(const std::string& column, std::string_view what) const {
     if (remedy_ == Remedy::option) {
-      return fmt::format("--drop-columns {} leaves {} out", value, what);
+      return fmt::format("--drop-columns {} leaves {} out", column, what);
     }
     return is_text()
-               ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out", value, what)
-               : fmt::format("'lloyd data convert --drop-columns {}' leaves {} out", value, what);
+               ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out", column, what)
+               : fmt::format("'lloyd data convert --drop-columns {}' leaves {} out", column, what);
   }
 
   std::string label_advice(std::int64_t feature) const {
@@ -549,6 +567,7 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
     } else {
       guards.check_scales();
     }
+    guards.check_text_classes();
   }
   for (std::string& warning : guards.take()) warnings.push_back(std::move(warning));
   std::vector<RoundingLoss> losses = rounding_losses(dataset.rounding, dataset.statistics());

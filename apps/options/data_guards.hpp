@@ -34,6 +34,8 @@ enum class Remedy { option, key };
 /// - standard deviations that differ by a factor of 100 or more, unless `standardized`;
 /// - if `standardized`, a feature with a value so far from the others that, in standard deviations,
 ///   these deviate by less than 0.01, for at least 20 samples and three distinct values;
+/// - a last column of text that was taken as classes without --label-column, if more than half of
+///   the first 1000 classes are distinct, as names and identifiers are;
 /// - those of rounding_warnings() about the other columns.
 /// Those about single columns are left out if --columns chose the columns. Values are inspected in
 /// the first 1000 rows (fewer if they are long); data sets of fewer than 10 samples are only

@@ -174,6 +174,9 @@ class Guards(TestCase):
                                     ("--dtype float64", "dtype: float64")):
                     end = end.replace(f"{option} ", f"'dataset.{key}' ")
                 self.assertTrue(found[0].endswith(end), found)
+        outlier = self.write("x.csv", table("x,y", [1e30, *X[1:]], Y))
+        self.assertRegex(warnings(outlier, "--set", "dataset.standardize=true")[0],
+                         r"'x' has a value, 1e\+30, .*; 'dataset.drop_columns: \[x\]' leaves the feature out$")
         file = self.write("x.csv", GUARDS[4][1])
         self.assertEqual(warnings(file, "--set", "dataset.drop_columns=[customer_id]"), [])
         self.assertEqual(warnings(file, "--set", "dataset.drop_columns=['1']"), [])

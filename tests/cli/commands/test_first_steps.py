@@ -29,13 +29,17 @@ class Fit(TestCase):
         data = self.write("d.csv", "x,y,name\n" + "".join(f"{i % 7},{i * i % 5},person {i}\n" for i in range(20)))
         found = warnings(run("fit", data, "-k", "3"))
         self.assertEqual(found, [f"lloyd: warning: {data}: the last column is text and is taken as classes, but 20 of "
-                                 "the first 20 values are distinct, as names are; --drop-columns 2 leaves it out"])
+                                 "the first 20 values are distinct, as names are; --drop-columns name leaves it out"])
         for k in ("3", "2..4"):
             self.assertEqual(run_json("fit", data, "-k", k, "--standardize")["warnings"],
                              [line.removeprefix("lloyd: warning: ") for line in found])
         for options in (["--drop-columns", "2"], ["--label-column", "name"]):
             self.assertEqual(warnings(run("fit", data, "-k", "3", *options)), [])
         self.assertEqual(warnings(run("fit", IRIS, "-k", "3")), [])
+        experiment = self.write("c.yaml", f"dataset: {{file: {data}}}\nclusters: 3\nbackends: [sequential]\nrepeats: 1\n"
+                                "sweep: {seeding.seed: [1, 2]}\n")
+        self.assertEqual(warnings(run("run", experiment, "--output", self.folder / "out")),
+                         [found[0].replace("--drop-columns name", "'dataset.drop_columns: [name]'")])
 
     def test_centroids_are_printed_below_the_names_of_features(self):
         names = "sepal_length sepal_width petal_length petal_width"
