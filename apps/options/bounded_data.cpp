@@ -278,6 +278,14 @@ std::string missing_names_text(const std::vector<std::string>& names) {
       abbreviated_list(names, "or"));
 }
 
+// `further`: names that the data has in addition; empty if it repeats names of the model.
+std::string further_names_text(const std::vector<std::string>& needed,
+                               const std::vector<std::string>& further) {
+  return fmt::format(
+      "; the model knows {}{}", abbreviated_list(needed, "and"),
+      further.empty() ? "" : fmt::format(", but not {}", abbreviated_list(further, "and")));
+}
+
 }  // namespace
 
 std::string advise_columns(const BoundedFile& data, std::int64_t features,
@@ -291,9 +299,11 @@ std::string advise_columns(const BoundedFile& data, std::int64_t features,
     return fmt::format("; --columns with numbers, counted from 0, chooses those that are {}",
                        needed.empty() ? "the model's features" : abbreviated_list(needed, "and"));
   }
-  const std::string option = needed.empty() ? "" : columns_option(needed);
-  return option.empty() ? "; --columns chooses the columns that are the model's features"
-                        : fmt::format("; --columns {} chooses the model's features", option);
+  if (needed.empty()) return "; --columns chooses the columns that are the model's features";
+  const std::string option = columns_option(needed);
+  return further_names_text(needed, missing_names(given, needed)) +
+         (option.empty() ? "; --columns chooses the model's features"
+                         : fmt::format("; --columns {} chooses the model's features", option));
 }
 
 void check_feature_names(const BoundedFile& data, const std::vector<std::string>& names,

@@ -137,7 +137,8 @@ void note_memory_beyond(const MemoryOption& memory, const std::string& backend);
 
 /// Advice to append to a message that a model has `features` features and these `names` (possibly
 /// none), and the data another number: the model's features that the data lacks, if both have
-/// names; otherwise "; --columns ..." if the data has more features, else empty.
+/// names; otherwise, if the data has more features, those that the model does not have, and
+/// "; --columns ..."; else empty.
 std::string advise_columns(const BoundedFile& data, std::int64_t features,
                            const std::vector<std::string>& names);
 

@@ -88,7 +88,9 @@ class Predict(TestCase):
 
     def test_further_columns_name_the_option_that_chooses(self):
         run("fit", IRIS, "-k", "3", "--columns", "petal_length,sepal_width", "-o", self.out)
-        self.assertIn("; --columns petal_length,sepal_width chooses the model's features\n",
+        self.assertIn("iris.csv has 4 features, but the model {} has 2; the model knows 'petal_length' and 'sepal_width', "
+                      "but not 'sepal_length' and 'petal_width'; --columns petal_length,sepal_width chooses the model's "
+                      "features\n".format(self.out / "model.json"),
                       run("predict", self.out / "model.json", IRIS, status=2).stderr)
         headless = self.write("h.csv", IRIS.read_text().split("\n", 1)[1])
         self.assertIn("; --columns with numbers, counted from 0, chooses those that are 'petal_length' and 'sepal_width'\n",
