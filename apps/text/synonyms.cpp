@@ -7,29 +7,41 @@ namespace lloyd::apps {
 namespace {
 
 struct Synonyms {
-  std::string_view names;  // each between two blanks
-  std::string_view option;
+  std::string_view names;   // each between two blanks
+  std::string_view option;  // empty: none
   std::string_view key;
 };
 
 // In lower case, with '-' for '_' and without leading dashes.
-constexpr std::array<Synonyms, 12> kSynonyms = {{
-    {" k n-clusters num-clusters nclusters clusters ", "-k", "clusters"},
-    {" n-init ninit nstart n-start n-restarts num-restarts replicates restarts ", "--restarts",
-     "restarts"},
-    {" normalize normalise normalized standardise standardize zscore z-score scale ",
+constexpr std::array<Synonyms, 14> kSynonyms = {{
+    {" k n-clusters num-clusters nclusters clusters k-clusters clusters-k num-k nclust centers "
+     "n-centers num-centers n-centroids num-centroids ",
+     "-k", "clusters"},
+    {" n-init n-inits num-init ninit nstart n-start num-starts n-restarts num-restarts replicates "
+     "restarts nredo ",
+     "--restarts", "restarts"},
+    {" normalize normalise normalized standardise standardize zscore z-score scale scaling rescale "
+     "standardization normalization ",
      "--standardize", "dataset.standardize"},
-    {" threads n-threads num-threads nthreads n-jobs jobs j ", "-p threads=N",
-     "backends: [openmp: {threads: N}]"},
-    {" max-iter maxiter iter-max n-iter niter max-iterations ", "--max-iterations",
-     "stop.max_iterations"},
-    {" iterations ", "--iterations", "stop.iterations"},
-    {" tol epsilon eps tolerance ", "--tolerance", "stop.tolerance"},
+    {" threads n-threads num-threads nthreads n-jobs num-jobs njobs jobs j n-cores num-cores cores "
+     "workers n-workers num-workers ",
+     "-p threads=N", "backends: [openmp: {threads: N}]"},
+    {" max-iter maxiter iter-max n-iter niter max-iterations max-iters maxit n-iters num-iters "
+     "n-iterations num-iterations ",
+     "--max-iterations", "stop.max_iterations"},
+    {" iterations iteration iters ", "--iterations", "stop.iterations"},
+    {" tol epsilon eps tolerance threshold ", "--tolerance", "stop.tolerance"},
     {" random-state random-seed rng-seed seed ", "--seed", "seeding.seed"},
-    {" init initialization initialisation seeding ", "--seeding", "seeding"},
-    {" algorithm algo engine backend ", "--backend", "backends"},
+    {" init initialization initialisation seeding init-method initializer ", "--seeding",
+     "seeding"},
+    {" algorithm algorithms algo engine engines backend backends implementation implementations ",
+     "--backend", "backends"},
     {" sep separator delim delimiter ", "--delimiter", "dataset.delimiter"},
-    {" runs trials n-repeats num-repeats repetitions ", "--repeats", "repeats"},
+    {" runs trials reps rep n-reps num-reps n-runs num-runs n-trials num-trials n-repeats "
+     "num-repeats repetitions ",
+     "--repeats", "repeats"},
+    {" data data-set ", "", "dataset"},
+    {" file input input-file data-file path csv ", "", "dataset.file"},
 }};
 
 const Synonyms* find_synonyms(std::string_view name) {

@@ -56,7 +56,11 @@ class Options(TestCase):
                 (["run", "c.yaml"], "--restarts=3", "--set restarts=VALUE"),
                 (["run", "c.yaml"], "-k", "--set clusters=VALUE"),
                 (["run", "c.yaml"], "--threads=2", "--set backends='[openmp: {threads: N}]'"),
-                (["run", "c.yaml"], "--n-repeats=2", "--repeats")):
+                (["fit", IRIS], "--clusters-k=3", "-k"), (["fit", IRIS], "--n-inits=3", "--restarts"),
+                (["fit", IRIS], "--num-jobs=2", "-p threads=N"), (["fit", IRIS], "--algorithms=openmp", "--backend"),
+                (["run", "c.yaml"], "--n-repeats=2", "--repeats"), (["run", "c.yaml"], "--reps=2", "--repeats"),
+                (["run", "c.yaml"], "--data=x.csv", "--set dataset=VALUE"),
+                (["run", "c.yaml"], "--input=x.csv", "--set dataset.file=VALUE")):
             with self.subTest(command=command[0], option=option):
                 name = option.partition("=")[0]
                 self.assertIn(f"lloyd: unknown option '{name}' (did you mean '{meant}'?); ",
