@@ -38,6 +38,11 @@ std::vector<std::string> set_seeding(const FitCommandOptions& options, Seeding& 
 }  // namespace
 
 std::vector<std::string> FitCommandOptions::complete() {
+  if (output == "-") {
+    throw InputError(
+        "-o is '-', but it takes a folder for labels, centroids and model.json; --json prints the "
+        "result to standard output, and 'lloyd predict MODEL DATA' prints labels");
+  }
   const std::vector<std::int64_t> range = parse_cluster_range(clusters);
   fit.clusters = range.back();
   if (!criteria.empty() && range.size() == 1) {

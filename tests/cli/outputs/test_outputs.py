@@ -246,6 +246,13 @@ class Replacing(OutputCase):
         (self.output / "records.jsonl").symlink_to("/dev/null")
         self.assertIn("not a regular file", run("run", self.config(), status=2).stderr)
 
+    def test_a_hyphen_is_no_folder(self):
+        self.assert_refused("lloyd: -o is '-', but it takes a folder for labels, centroids and model.json; --json prints the "
+                            "result to standard output, and 'lloyd predict MODEL DATA' prints labels\n",
+                            "fit", self.data, "-k", "2", "-o", "-", cwd=self.folder)
+        run("fit", self.data, "-k", "2", "-o", "./-", cwd=self.folder)
+        self.assertTrue((self.folder / "-" / "labels.csv").exists())
+
     def test_the_longest_name_can_be_written(self):
         longest = os.pathconf(self.folder, "PC_NAME_MAX")
         labels = self.folder / ("l" * (longest - 4) + ".csv")
