@@ -139,8 +139,8 @@ class BackendSession {
   void check_source() const;
 
   /// Throws if the samples or their statistics were changed since the data set was made, after one
-  /// pass over samples in memory: InputError if the program may have done it (those of a
-  /// Matrix::view() or of a file), else BackendError. The other functions call it after an internal
+  /// pass over the samples: InputError if the program may have done it (those of a Matrix::view(),
+  /// of a RowSource or of a file), else BackendError. The other functions call it after an internal
   /// error of the backend, since changed samples may be the cause.
   void check_samples() const;
 
@@ -164,6 +164,7 @@ class BackendSession {
   template <class Body>
   auto with_cause(const Body& body) const;
   void rethrow_source_failure() const;
+  void check_statistics() const;
   void throw_if_failed(const Ranks& ranks, const Status& status) const;
 
   std::shared_ptr<const LoadedBackend> backend_;

@@ -305,11 +305,11 @@ std::vector<double> Dataset::sample(std::int64_t row) const {
   const RowRange rows{row, row + 1};
   if (dtype() == DType::float32) {
     std::vector<float> narrow(static_cast<std::size_t>(features()));
-    source_->read(rows, narrow.data());
+    read_block(*source_, rows, narrow.data());
     values.assign(narrow.begin(), narrow.end());
   } else {
     values.resize(static_cast<std::size_t>(features()));
-    source_->read(rows, values.data());
+    read_block(*source_, rows, values.data());
   }
   return values;
 }

@@ -1,7 +1,9 @@
 #include "dataset/row_blocks.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <future>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,26 @@
 #include <lloyd/error.hpp>
 
 namespace lloyd {
+
+void read_block(const RowSource& source, RowRange rows, void* values) {
+  const auto fail = [&](const char* cause) {
+    throw InputError(fmt::format("reading rows {} to {} of {}: {}", rows.begin, rows.end - 1,
+                                 source.name(), cause));
+  };
+  try {
+    source.read(rows, values);
+  } catch (const InputError&) {
+    throw;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    fail("host memory is exhausted");
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("the source threw an exception that is not a std::exception");
+  }
+}
 
 std::int64_t usual_block_rows(const RowSource& source) {
   constexpr std::int64_t kBlockBytes = std::int64_t{4} << 20;
@@ -34,12 +56,12 @@ void RowBlocks::for_each(RowRange rows, const BlockBody& body) {
     return RowRange{begin, std::min(begin + block_rows_, rows.end)};
   };
   if (rows.size() <= 0) return;
-  source_.read(block(rows.begin), buffers_[0].get());
+  read_block(source_, block(rows.begin), buffers_[0].get());
   for (std::int64_t begin = rows.begin; begin < rows.end; begin += block_rows_) {
     std::future<void> ahead;  // its destructor waits for the reading thread if `body` throws
     if (begin + block_rows_ < rows.end) {
       ahead = std::async(std::launch::async, [this, next = block(begin + block_rows_)] {
-        source_.read(next, buffers_[1].get());
+        read_block(source_, next, buffers_[1].get());
       });
     }
     body(block(begin), buffers_[0].get());

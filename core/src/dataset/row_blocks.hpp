@@ -15,6 +15,10 @@ using BlockBody = std::function<void(RowRange rows, const void* data)>;
 /// Calls a body for blocks that cover some rows of a data set in ascending order.
 using ReadBlocks = std::function<void(RowRange rows, const BlockBody& body)>;
 
+/// Reads rows of a source. InputError and Cancelled are passed on; any other exception of the
+/// source becomes an InputError that names the rows and the source.
+void read_block(const RowSource& source, RowRange rows, void* values);
+
 /// Rows of a block of about 4 MiB, for work without a memory plan; at least 1.
 std::int64_t usual_block_rows(const RowSource& source);
 

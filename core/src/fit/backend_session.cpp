@@ -201,13 +201,16 @@ BackendSession::~BackendSession() {
   session_->release();
 }
 
-// An internal error of the backend may be due to samples that were changed meanwhile.
+// An internal error of the backend, which all ranks have alike, may be due to samples that were
+// changed meanwhile.
 template <class Body>
 auto BackendSession::with_cause(const Body& body) const {
   try {
     return with_core_errors(body);
   } catch (const BackendError& error) {
-    if (error.code() == StatusCode::internal) check_samples();
+    if (error.code() == StatusCode::internal) {
+      with_core_errors([&] { Ranks(dataset_.communicator()).together([&] { check_samples(); }); });
+    }
     throw;
   }
 }
@@ -361,23 +364,27 @@ void BackendSession::check_source() const {
 // A plugin can write to values that it receives as const.
 void BackendSession::check_samples() const {
   const FloatEnvironment environment;
+  check_statistics();
+  if (dataset_.compute_fingerprint() == dataset_.fingerprint()) return;
+  if (!dataset_.in_memory()) {
+    throw InputError(
+        fmt::format("{}: the source of rows returned other values than when the data set was made; "
+                    "it must return the same rows in every pass",
+                    dataset_.name()));
+  }
+  if (dataset_.matrix().storage != nullptr) throw_changed_input(backend_->name(), "samples");
+  throw InputError(fmt::format(
+      "{}: the samples were changed after the data set was made, by the program that owns them "
+      "or by the plugin {}; they must not change until the last session on the data set is "
+      "closed",
+      dataset_.name(), backend_->name()));
+}
+
+void BackendSession::check_statistics() const {
   dataset_.check_unchanged();  // first: a changed file is not the backend's fault
-  const auto fail = [this](const char* what) {
-    throw BackendError(StatusCode::internal,
-                       fmt::format("{}: {}", backend_->name(), changed_input_text(what)));
-  };
   const auto bytes = statistics_.size() * sizeof(FeatureStatistics);
-  if (std::memcmp(statistics_.data(), dataset_.statistics().data(), bytes) != 0) {
-    fail("statistics of the features");
-  }
-  if (dataset_.in_memory() && dataset_.compute_fingerprint() != dataset_.fingerprint()) {
-    if (dataset_.matrix().storage != nullptr) fail("samples");
-    throw InputError(fmt::format(
-        "{}: the samples were changed after the data set was made, by the program that owns them "
-        "or by the plugin {}; they must not change until the last session on the data set is "
-        "closed",
-        dataset_.name(), backend_->name()));
-  }
+  if (std::memcmp(statistics_.data(), dataset_.statistics().data(), bytes) == 0) return;
+  throw_changed_input(backend_->name(), "statistics of the features");
 }
 
 ResultCheck BackendSession::check(const std::vector<double>& centroids,
@@ -389,7 +396,11 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
   with_core_errors([&] {
     ranks.together([&] {
       check_sizes(dataset_, centroids, labels);
-      check_samples();
+      if (dataset_.in_memory()) {
+        check_samples();
+      } else {
+        check_statistics();  // rows that are read in blocks are read only once, below
+      }
     });
   });
   const auto for_each_block = [&](const auto& body) {

@@ -187,8 +187,8 @@ void StreamedSession::keep_failure(const std::function<void()>& body) {
   failure_ = nullptr;
   try {
     body();
-  } catch (const InputError&) {
-    failure_ = std::current_exception();
+  } catch (const Error& error) {
+    if (dynamic_cast<const BackendError*>(&error) == nullptr) failure_ = std::current_exception();
     throw;
   }
 }

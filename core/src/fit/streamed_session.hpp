@@ -40,9 +40,9 @@ class StreamedSession final : public Session, public SessionNotes {
   void* query(const char* interface_name) noexcept override;
   void release() noexcept override { delete this; }
   const char* notes() const noexcept override { return notes_.c_str(); }
-  /// Throws the InputError that ended the last call of fit(), label(), partial() or
-  /// for_each_block(), if one did: its file could not be read, or was changed. A Status does not
-  /// tell it from a backend's failure.
+  /// Throws the InputError or Cancelled that ended the last call of fit(), label(), partial() or
+  /// for_each_block(), if one did: the source of rows threw it. A Status does not tell it from a
+  /// backend's failure.
   void rethrow_failure() const;
   /// Reads rows block by block.
   void for_each_block(RowRange rows, const BlockBody& body) {

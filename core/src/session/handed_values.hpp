@@ -18,6 +18,12 @@ inline std::string changed_input_text(const char* what) {
   return fmt::format("the plugin changed the {}, which it may only read", what);
 }
 
+/// Throws the BackendError about a changed input.
+[[noreturn]] inline void throw_changed_input(const std::string& backend, const char* what) {
+  throw BackendError(StatusCode::internal,
+                     fmt::format("{}: {}", backend, changed_input_text(what)));
+}
+
 /// A plugin shares the core's memory, so it can write to values that it receives as const. It is
 /// given a copy instead: the core keeps the original and detects changes of the copy.
 class HandedValues {
@@ -33,9 +39,7 @@ class HandedValues {
   }
   /// Throws BackendError, with the backend's name in front, if the copy of `what` was changed.
   void check(const std::string& backend, const char* what) const {
-    if (!changed()) return;
-    throw BackendError(StatusCode::internal,
-                       fmt::format("{}: {}", backend, changed_input_text(what)));
+    if (changed()) throw_changed_input(backend, what);
   }
 
  private:

@@ -1,10 +1,10 @@
 // Fits of data that is not in memory: the bits of a fit in memory, and errors of the source.
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,13 +15,13 @@
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
-#include <lloyd/kmeans.hpp>
 #include <lloyd/registry.hpp>
 
 #include "conformance/conformance.hpp"
 #include "conformance/support/samples.hpp"
 #include "fit/streamed_session.hpp"
 #include "unit/support/experiment_fake_backend.hpp"
+#include "unit/support/faulty_rows.hpp"
 #include "unit/support/fit_results.hpp"
 #include "unit/support/temporary_folder.hpp"
 
@@ -209,30 +209,16 @@ TEST(StreamedDataset, CanBeCancelled) {
                Cancelled);
 }
 
-// Fails after a number of reads.
-class FailingSource final : public RowSource {
- public:
-  FailingSource(const Matrix& matrix, int reads)
-      : inner_(rows_of("failing", matrix)), reads_(reads) {}
-  const std::string& name() const override { return inner_->name(); }
-  std::int64_t samples() const override { return inner_->samples(); }
-  std::int64_t features() const override { return inner_->features(); }
-  DType dtype() const override { return inner_->dtype(); }
-  void read(RowRange rows, void* values) const override {
-    if (reads_-- <= 0) throw InputError("failing: the disk is gone");
-    inner_->read(rows, values);
-  }
-
- private:
-  std::unique_ptr<RowSource> inner_;
-  mutable std::atomic<int> reads_;
-};
+void lose_disk(void*, std::int64_t) {
+  throw InputError("failing: the disk is gone");
+}
 
 TEST(StreamedFits, PassOnWhatTheSourceThrows) {
   const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
   const auto backend = exact_backend();
   for (const int reads : {4, 5, 6, 9}) {  // the statistics take four of them
-    const Dataset dataset(std::make_shared<const FailingSource>(matrix, reads), 2);
+    const Dataset dataset(std::make_shared<const FaultyRows>("failing", matrix, reads, lose_disk),
+                          2);
     BackendSession session(backend, dataset, backend->default_parameters(), 2);
     FitOptions options{.clusters = 2, .max_iterations = 3, .fixed_iterations = true};
     try {
@@ -244,24 +230,69 @@ TEST(StreamedFits, PassOnWhatTheSourceThrows) {
   }
 }
 
-// At whatever read it fails: of statistics, seeding, fit or the final check.
-TEST(StreamedFits, SeedingPassesOnWhatTheSourceThrows) {
+// Clusters 1000 rows of a source in blocks of 100 rows. The fault is at the first read after those
+// for the statistics, then at each later one, until a fit has no more reads. Returns the messages.
+std::vector<std::string> messages_of_faults(const FaultyRows::Fault& fault) {
+  constexpr std::int64_t kRows = 100;
   std::vector<double> values(2000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * i % 97);
   const Matrix matrix = Matrix::from_values(values, 1000, 2);
-  const KMeansOptions options{.fit = {.max_iterations = 2}, .block_rows = 100};
-  int failures = 0;
-  for (int reads = 10; reads < 1000; reads += 3) {
-    const Dataset dataset(std::make_shared<const FailingSource>(matrix, reads), 100);
+  const auto backend = exact_backend();
+  std::vector<std::string> messages;
+  for (int reads = 10; reads < 1000; ++reads) {
+    const Dataset dataset(std::make_shared<const FaultyRows>("failing", matrix, reads, fault),
+                          kRows);
+    BackendSession session(backend, dataset, backend->default_parameters(), kRows);
     try {
-      kmeans(dataset, 3, options);
+      fit(session, {.clusters = 3, .max_iterations = 2});
       break;
     } catch (const InputError& error) {
-      EXPECT_STREQ(error.what(), "failing: the disk is gone") << reads;
-      ++failures;
+      messages.emplace_back(error.what());
     }
   }
-  EXPECT_GT(failures, 10);
+  EXPECT_GT(messages.size(), 60u);
+  return messages;
+}
+
+// At whatever read it fails: of seeding, fit or the final check.
+TEST(StreamedFits, SeedingPassesOnWhatTheSourceThrows) {
+  for (const std::string& message : messages_of_faults(lose_disk)) {
+    EXPECT_EQ(message, "failing: the disk is gone");
+  }
+}
+
+TEST(StreamedFits, NameTheRowsAtWhichTheSourceThrows) {
+  const std::pair<FaultyRows::Fault, std::string> faults[] = {
+      {[](void*, std::int64_t) { throw std::runtime_error("no route to host"); },
+       "no route to host"},
+      {[](void*, std::int64_t) { throw std::bad_alloc(); }, "host memory is exhausted"},
+      {[](void*, std::int64_t) { throw 42; },
+       "the source threw an exception that is not a std::exception"}};
+  for (const auto& [fault, cause] : faults) {
+    const std::vector<std::string> messages = messages_of_faults(fault);
+    for (const std::string& message : messages) {
+      EXPECT_TRUE(message.starts_with("reading rows ")) << message;
+      EXPECT_TRUE(message.ends_with(" of failing: " + cause)) << message;
+    }
+    EXPECT_EQ(messages.back(), "reading rows 900 to 999 of failing: " + cause);
+  }
+}
+
+TEST(StreamedFits, ASourceMayCancelThem) {
+  const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
+  const auto backend = exact_backend();
+  const auto cancel = [](void*, std::int64_t) { throw Cancelled(); };
+  const Dataset dataset(std::make_shared<const FaultyRows>("cancelled", matrix, 5, cancel), 2);
+  BackendSession session(backend, dataset, backend->default_parameters(), 2);
+  EXPECT_THROW(session.fit_from({0, 1}, {.clusters = 2}), Cancelled);
+}
+
+TEST(StreamedFits, ASourceThatReturnsOtherValuesIsNamed) {
+  for (const std::string& message : messages_of_faults(shift_values)) {
+    EXPECT_EQ(message,
+              "failing: the source of rows returned other values than when the data set was made; "
+              "it must return the same rows in every pass");
+  }
 }
 
 TEST(StreamedDataset, RefusesANullSource) {

@@ -22,6 +22,7 @@
 #include <lloyd/plugin/sdk/step_backend.hpp>
 #include <lloyd/registry.hpp>
 
+#include "unit/support/faulty_rows.hpp"
 #include "unit/support/fit_results.hpp"
 #include "unit/support/rank_parts.hpp"
 #include "unit/support/run_ranks.hpp"
@@ -313,6 +314,25 @@ TEST(DistributedFits, AFileThatOneRankCannotReadIsReportedByAll) {
   expect_failures_of_all_reads(problem, SumForm::integer64, true);
   problem.options.seeding = {.method = SeedingMethod::kmeans_plus_plus};
   expect_failures_of_all_reads(problem, SumForm::integer64, false);
+}
+
+TEST(DistributedFits, ASourceThatReturnsOtherValuesOnOneRankIsNamedByAll) {
+  const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
+  const auto backend = failing_part_backend();
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    constexpr int kStatisticsReads = 4;
+    const int good_reads = communicator->rank() == 1 ? kStatisticsReads : 1000;
+    const auto source =
+        std::make_shared<const FaultyRows>("points", matrix, good_reads, shift_values);
+    const Dataset part = Dataset::part(source, 2, communicator);
+    BackendSession session(backend, part, backend->default_parameters(), 2);
+    EXPECT_EQ(message_of<InputError>([&] {
+                session.fit_from({0, 1}, {.clusters = 2});
+              }),
+              name_of_rank(1, host_name()) +
+                  ": points: the source of rows returned other values than when the data set was "
+                  "made; it must return the same rows in every pass");
+  });
 }
 
 TEST(DistributedFits, ATruncatedMappedFileIsReportedByAllRanks) {
