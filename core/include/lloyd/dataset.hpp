@@ -82,9 +82,9 @@ class Dataset {
   Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics> statistics,
           std::uint64_t fingerprint);
 
-  /// A data set that is read from `source` in every pass, in blocks of `block_rows` rows (>= 1).
-  /// Throws as above, what the source throws, and Cancelled if `stop` returns true; `stop` receives
-  /// the number of rows read so far and may be empty.
+  /// A data set that is read from `source` in every pass, in blocks of `block_rows` rows (>= 1;
+  /// blocks of less than 64 KiB are slow). Throws as above, what the source throws, and Cancelled
+  /// if `stop` returns true; `stop` receives the number of rows read so far and may be empty.
   Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
           const std::function<bool(std::int64_t rows)>& stop = {});
 

@@ -23,7 +23,8 @@ struct KMeansOptions {
   /// Polled during seeding and within iterations; returning true cancels the fit. May be called
   /// from any thread. Must not throw.
   StopFunction stop = {};
-  /// Rows per block, if the data set is not in memory; see BackendSession.
+  /// Rows per block (>= 1), if the data set is not in memory; see BackendSession. Blocks have at
+  /// least 64 KiB of values: kmeans() raises a smaller number.
   std::int64_t block_rows = 65536;
   /// Receives the progress of seeding and of the check of the result; see StageFunction.
   StageFunction on_stage = {};

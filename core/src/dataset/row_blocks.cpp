@@ -37,6 +37,11 @@ std::int64_t usual_block_rows(const RowSource& source) {
   return kBlockBytes / (source.features() * size_of(source.dtype())) + 1;
 }
 
+std::int64_t min_block_rows(const RowSource& source) {
+  constexpr std::int64_t kBlockBytes = std::int64_t{64} << 10;
+  return (kBlockBytes - 1) / (source.features() * size_of(source.dtype())) + 1;
+}
+
 RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
     : source_(source), block_rows_(std::min(block_rows, source.samples())) {
   if (block_rows < 1) {

@@ -21,6 +21,8 @@ void read_block(const RowSource& source, RowRange rows, void* values);
 
 /// Rows of a block of about 4 MiB, for work without a memory plan; at least 1.
 std::int64_t usual_block_rows(const RowSource& source);
+/// Rows of a block of 64 KiB, at least 1. The cost of smaller blocks exceeds that of their values.
+std::int64_t min_block_rows(const RowSource& source);
 
 class RowBlocks {
  public:

@@ -1,8 +1,12 @@
 #include <lloyd/kmeans.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+
+#include "dataset/row_blocks.hpp"
 
 namespace lloyd {
 namespace {
@@ -56,7 +60,11 @@ Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options)
   const auto backend = load_backend(options.backend);
   const ParameterSet parameters = parameters_of(*backend, options.backend);
   check_fit(*backend, dataset, parameters, fit_options);
-  BackendSession session(backend, dataset, parameters, options.block_rows);
+  const std::int64_t block_rows =
+      dataset.in_memory() || options.block_rows < 1  // the session refuses the latter
+          ? options.block_rows
+          : std::max(options.block_rows, min_block_rows(*dataset.source()));
+  BackendSession session(backend, dataset, parameters, block_rows);
   FunctionObserver observer(options);
   const bool observed = options.on_iteration || options.stop;
   return fit(session, fit_options, observed ? &observer : nullptr, options.on_stage, {},

@@ -1,5 +1,6 @@
 // kmeans(): one call from samples to a model that predicts, with the plugins beside this program.
 #include <array>
+#include <atomic>
 #include <cfenv>
 #include <cmath>
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include <lloyd/kmeans.hpp>
 #include <lloyd/standardize.hpp>
 
+#include "unit/support/faulty_rows.hpp"
 #include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
@@ -426,11 +428,11 @@ TEST(KMeans, StopsDuringSeeding) {
 
 TEST(KMeans, ReadsADataSetInBlocks) {
   const TemporaryFolder folder;
-  const Dataset blobs = make_blobs({.samples = 500, .features = 3, .centers = 4, .seed = 5});
+  const Dataset blobs = make_blobs({.samples = 14000, .features = 3, .centers = 4, .seed = 5});
   const std::filesystem::path file = folder.path() / "blobs.npy";
   write_dataset(file, blobs);
   KMeansOptions options = kSequential;
-  options.block_rows = 64;
+  options.block_rows = 6000;  // more than 64 KiB
   const Dataset streamed(open_rows(file), options.block_rows);
   ASSERT_FALSE(streamed.in_memory());
   const Fit fit = kmeans(streamed, 4, options);
@@ -438,6 +440,18 @@ TEST(KMeans, ReadsADataSetInBlocks) {
   EXPECT_TRUE(message_of<InputError>([&] {
                 fit.predict(streamed.matrix(), options.backend);
               }).ends_with("label it with BackendSession::label()"));
+}
+
+TEST(KMeans, DoesNotReadRowByRow) {
+  const Dataset blobs = make_blobs({.samples = 500, .features = 3, .centers = 4, .seed = 5});
+  std::atomic<int> reads = 0;
+  const auto count = [&](void*, std::int64_t) { ++reads; };
+  const Dataset streamed(std::make_shared<const FaultyRows>("blobs", blobs.matrix(), 0, count), 99);
+  KMeansOptions options = kSequential;
+  options.block_rows = 1;
+  const Fit fit = kmeans(streamed, 4, options);
+  EXPECT_LT(reads, 500) << "a pass over single rows takes 500";
+  EXPECT_EQ(fit.centroids, kmeans(blobs, 4, options).centroids);
 }
 
 // The interface of an Eigen matrix.
