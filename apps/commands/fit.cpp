@@ -235,6 +235,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   install_interrupt_handler();
   std::vector<std::string> warnings;
   warn(restart_warnings(options.fit, "--restarts", "--seeding " + options.seeding), warnings);
+  if (!uses_seed(options.fit.seeding.method)) options.fit.restarts = 1;  // as fit() does
   const auto inspect = [&](const Dataset& dataset) {
     warn(data_warnings(dataset, options.data, options.standardize), warnings);
   };

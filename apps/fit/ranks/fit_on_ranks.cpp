@@ -115,7 +115,7 @@ std::vector<std::string> warnings_of_empty_clusters(const Fit& fit) {
   return {fmt::format("{} of the {} clusters are empty", empty, fit.clusters)};
 }
 
-ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs, RankScope& scope,
+ExitStatus fit_rows(FitCommandOptions& options, const RankInputs& inputs, RankScope& scope,
                     Delivery& delivery) {
   const Ranks& ranks = scope.ranks();
   const auto& [chosen, data] = inputs;
@@ -129,6 +129,7 @@ ExitStatus fit_rows(const FitCommandOptions& options, const RankInputs& inputs, 
     }
     note_warnings(warnings);
   });
+  if (!uses_seed(options.fit.seeding.method)) options.fit.restarts = 1;  // as fit() does
   GuestScope fitting;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
   RankProgress progress(options.fit, dataset.total_samples(), scope);

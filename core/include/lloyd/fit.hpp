@@ -27,8 +27,8 @@ class StreamedSession;
 struct FitOptions {
   std::int64_t clusters = 8;  ///< k, 1 <= k <= n
   Seeding seeding{};          ///< how the initial centroids are chosen
-  /// >= 1; the fit with the lowest inertia is kept. Restarts of the methods `first` and `file` are
-  /// all the same.
+  /// >= 1; the fit with the lowest inertia is kept. With the seeding methods `first` and `file` all
+  /// restarts would be the same, so fit() runs one.
   std::int64_t restarts = 1;
   std::int64_t max_iterations = 300;  ///< >= 1
   /// Stop rule `tolerance`: relative to the mean variance of the features; 0 disables it.
@@ -193,15 +193,16 @@ struct GivenStart {
 /// seed_indices() chooses, so that results do not depend on it. May throw Cancelled.
 using StartFunction = std::function<GivenStart(std::int64_t restart)>;
 
-/// Seeds and fits `options.restarts` times, keeps the fit with the lowest inertia and checks it. If
-/// the observer cancels, returns the best finished restart, else the cancelled one, which has no
-/// centroids if seeding was cancelled. `start`, if not empty, may choose the initial centroids
-/// instead. With a folder in `checkpoints`, the fit writes checkpoints and may be resumed;
-/// iterations are then counted from the beginning of the restart. The last checkpoint remains: call
-/// remove_checkpoint() once the result is safe. If the limit of iterations ended a fit of one
-/// restart, the checkpoint also serves to resume it with a higher limit. Throws like the functions
-/// of BackendSession, what `start` throws, and InputError for a checkpoint that is damaged, belongs
-/// to another fit, or exists although `resume` is not set.
+/// Seeds and fits `options.restarts` times (once, unless uses_seed() is true for the method), keeps
+/// the fit with the lowest inertia and checks it. If the observer cancels, returns the best
+/// finished restart, else the cancelled one, which has no centroids if seeding was cancelled.
+/// `start`, if not empty, may choose the initial centroids instead. With a folder in `checkpoints`,
+/// the fit writes checkpoints and may be resumed; iterations are then counted from the beginning of
+/// the restart. The last checkpoint remains: call remove_checkpoint() once the result is safe. If
+/// the limit of iterations ended a fit of one restart, the checkpoint also serves to resume it with
+/// a higher limit. Throws like the functions of BackendSession, what `start` throws, and InputError
+/// for a checkpoint that is damaged, belongs to another fit, or exists although `resume` is not
+/// set.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
         const StageFunction& on_stage = {}, const StartFunction& start = {},
         const CheckpointOptions& checkpoints = {});

@@ -27,6 +27,9 @@ std::string_view to_string(SeedingMethod method);
 SeedingMethod parse_seeding_method(std::string_view name);
 /// True for the methods that compute distances. Only these use seeding kernels.
 bool computes_distances(SeedingMethod method);
+/// True for the methods that choose at random. With the others, `first` and `file`, all restarts
+/// begin with the same centroids.
+bool uses_seed(SeedingMethod method);
 /// All seeding methods.
 std::vector<SeedingMethod> seeding_methods();
 
@@ -36,7 +39,7 @@ inline constexpr std::int64_t kMaxRounds = 1000;  ///< maximum of Seeding::round
 /// A seeding method and its options.
 struct Seeding {
   SeedingMethod method = SeedingMethod::kmeans_plus_plus;  ///< the method
-  std::uint64_t seed = 0;  ///< seed of the random numbers; `first` and `file` use none
+  std::uint64_t seed = 0;  ///< seed of the random numbers; see uses_seed()
   /// For k-means||: the expected number of samples that one round collects, as a multiple of k; in
   /// (0, kMaxOversampling].
   double oversampling = 1;

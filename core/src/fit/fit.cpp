@@ -1,5 +1,6 @@
 #include <lloyd/fit.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -169,8 +170,12 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
         const StageFunction& on_stage, const StartFunction& start,
         const CheckpointOptions& checkpoints) {
   const FloatEnvironment environment;
+  FitOptions distinct = options;
+  if (!uses_seed(options.seeding.method)) {
+    distinct.restarts = std::min<std::int64_t>(options.restarts, 1);
+  }
   try {
-    return fit_restarts(session, options, observer, on_stage, start, checkpoints);
+    return fit_restarts(session, distinct, observer, on_stage, start, checkpoints);
   } catch (const BackendError& error) {
     // The kernels of seeding read the samples, too.
     if (error.code() == StatusCode::internal) session.check_samples();

@@ -241,6 +241,10 @@ bool computes_distances(SeedingMethod method) {
   return method == SeedingMethod::kmeans_plus_plus || method == SeedingMethod::kmeans_parallel;
 }
 
+bool uses_seed(SeedingMethod method) {
+  return method != SeedingMethod::first && method != SeedingMethod::file;
+}
+
 std::vector<SeedingMethod> seeding_methods() {
   std::vector<SeedingMethod> methods;
   for (const MethodName& entry : kMethodNames) methods.push_back(entry.method);

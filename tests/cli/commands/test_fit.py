@@ -166,6 +166,7 @@ class Files(TestCase):
             report = run_json("fit", IRIS, "-k", "2", "--seeding", seeding, "--restarts", "5")
             self.assertIn(f"--restarts is 5, but with --seeding {seeding} every restart begins with the same centroids, "
                           "so all fits are the same", report["warnings"])
+            self.assertEqual(report["restarts"], 1)
         for options in (["--seeding", start], ["--restarts", "5"]):
             self.assertEqual(run_json("fit", IRIS, "-k", "2", *options)["warnings"], [])
         config = self.write("c.yaml", f"{{dataset: {{file: '{IRIS}'}}, backends: [sequential], clusters: 2, "

@@ -254,6 +254,22 @@ TEST_F(Fits, RestartsKeepTheLeastInertia) {
   EXPECT_GT(best, 0) << "the case's own data: the first restart is the best";
 }
 
+TEST_F(Fits, OneRestartIsRunIfAllWouldBeTheSame) {
+  options_.restarts = 3;
+  for (const SeedingMethod method : seeding_methods()) {
+    options_.seeding = {.method = method};
+    if (method == SeedingMethod::file) {
+      options_.seeding.centroids = seed_centroids(dataset_, options_.clusters, {});
+    }
+    int fits = 0;
+    run([&](FitResult&, Status&) { ++fits; });
+    EXPECT_EQ(fits, uses_seed(method) ? 3 : 1) << to_string(method);
+  }
+  options_.restarts = 0;
+  EXPECT_EQ(message_of<InputError>([&] { run([](FitResult&, Status&) {}); }),
+            "restarts is 0; it must be at least 1");
+}
+
 // Stops after a number of iterations, counted over all restarts.
 class StopAt final : public Observer {
  public:
