@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <lloyd/data/files.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/json_text.hpp>
@@ -102,15 +103,6 @@ Model open_model(PredictOptions& options) {
   return model;
 }
 
-// Throws InputError unless the features of the data are those of the model; standardizes the data
-// as the model says. `warns`: warns of rounding.
-void fit_to_model(const PredictOptions& options, const Model& model, bool warns,
-                  BoundedFile& file) {
-  check_features(options.model, model, file);
-  if (warns) warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
-  if (model.standardization) file.standardize(*model.standardization);
-}
-
 // Labelling takes no more memory than a fit from given centroids.
 FitOptions planned_fit(const Model& model) {
   FitOptions planned;
@@ -176,6 +168,7 @@ ExitStatus label_on_ranks(const Context& context, PredictOptions options, RankSc
   const Ranks& ranks = scope.ranks();
   Model model;
   std::optional<ChosenBackend> chosen;
+  std::shared_ptr<const RowSource> unscaled;
   std::shared_ptr<const RowSource> source;
   scope.enter("while reading the data");
   ranks.together([&] {
@@ -184,14 +177,19 @@ ExitStatus label_on_ranks(const Context& context, PredictOptions options, RankSc
     if (scope.is_first()) try_outputs_of(options);
     model = open_model(options);
     BoundedFile file(options.data, options.memory);
-    fit_to_model(options, model, scope.is_first(), file);
-    source = file.take_rows();
+    check_features(options.model, model, file);
+    unscaled = file.take_rows();
+    source = unscaled;
+    if (model.standardization) source = standardize(unscaled, *model.standardization);
     chosen = options.backend.choose(context);
     if (scope.is_first() && !options.labels.empty()) {
       require_labels_space(options.labels, source->samples());
     }
   });
   require_same_labels(options.labels, ranks);
+  const std::vector<RoundingLoss> losses =
+      rounding_losses_on_ranks(unscaled, options.memory, scope.communicator());
+  if (scope.is_first()) warn_of_rounding(losses, {}, options.data);
   const RankData data = hold_rank_rows(source, *chosen, planned_fit(model), options.memory, scope);
   scope.enter("while labelling");
   GuestScope labelling;
@@ -222,7 +220,9 @@ int predict(const Context& context, PredictOptions options) {
   supervise(context.plugin_limit());  // after refuse_overwriting(), which may redirect messages
   const Model model = open_model(options);
   BoundedFile file(options.data, options.memory);
-  fit_to_model(options, model, true, file);
+  check_features(options.model, model, file);
+  warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
+  if (model.standardization) file.standardize(*model.standardization);
   const ChosenBackend chosen = options.backend.choose(context);
   install_interrupt_handler();
   GuestScope planning;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "fit/ranks/rank_files.hpp"
 #include "output/output.hpp"
 #include "progress/rows_progress.hpp"
+#include "supervision/interrupt.hpp"
 #include "text/numbers.hpp"
 
 namespace lloyd::apps {
@@ -119,6 +121,30 @@ void refuse_single_process_data(const DataOptions& data) {
   refuse_on_ranks(format == FileFormat::npz, "an .npz file", kConvert);
   refuse_on_ranks(data.drop_missing, "--drop-missing",
                   "use 'lloyd data convert --drop-missing' first");
+}
+
+std::vector<RoundingLoss> rounding_losses_on_ranks(
+    const std::shared_ptr<const RowSource>& source, const MemoryOption& memory,
+    const std::shared_ptr<Communicator>& communicator) {
+  const Ranks ranks(communicator);
+  const RowRange rows = rows_of_rank(source->samples(), ranks.rank(), ranks.size());
+  std::vector<FeatureRounding> rounding;
+  StatisticsBlocks blocks;
+  ranks.together([&] {
+    rounding = source->rounding();
+    if (rounding.empty()) return;
+    blocks = plan_statistics(*source);
+    check_reading_memory(source->name(), blocks.bytes, memory.limit);
+  });
+  std::int64_t is_rounded = rounding.empty() ? 0 : 1;
+  ranks.max(std::span(&is_rounded, 1));
+  if (is_rounded == 0) return {};
+  const Dataset part =
+      rows.size() == 0
+          ? Dataset::part(source->name(), read_rows(*source, rows, ranks), communicator)
+          : Dataset::part(select_rows(source, rows), blocks.rows, communicator,
+                          [](std::int64_t) { return interrupted(); });
+  return lloyd::rounding_losses(rounding, part.statistics());
 }
 
 RankData hold_rank_rows(std::shared_ptr<const RowSource> source, const ChosenBackend& chosen,

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/dataset.hpp>
+#include <lloyd/rounding.hpp>
 
 #include "fit/ranks/rank_scope.hpp"
 #include "options/backend_options.hpp"
@@ -20,6 +22,13 @@ void refuse_on_ranks(bool given, std::string_view what, std::string_view instead
 /// Throws InputError for data files that can only be read by one process: text, .npz and standard
 /// input, and for --drop-missing.
 void refuse_single_process_data(const DataOptions& data);
+
+/// BoundedFile::rounding_losses() of the file that all ranks have opened as `source`; collective.
+/// Integers that are rounded take a pass of each rank over its rows. Throws on all ranks as
+/// hold_rank_rows() does.
+std::vector<RoundingLoss> rounding_losses_on_ranks(
+    const std::shared_ptr<const RowSource>& source, const MemoryOption& memory,
+    const std::shared_ptr<Communicator>& communicator);
 
 /// A part of a data set; see Dataset::part().
 struct RankData {

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -253,6 +254,23 @@ class Mpi(TestCase):
             mpirun_command(2, fit_command(array, "-k", 5, "--empty-clusters", "keep", "--json")))
         self.assertEqual(status, 0, messages)
         self.assertIn("4 of the 5 clusters are empty", json.loads(output)["warnings"])
+
+    def test_predict_warns_of_rounded_integers_as_one_process_does(self):
+        file = self.folder / "i.npy"
+        header = "{'descr': '<i8', 'fortran_order': False, 'shape': (7, 1), }".ljust(117) + "\n"
+        values = [2**60 + value for value in (1, 301, 701, 1201, 99, 3000, 517)]
+        file.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<7q", *values))
+        for scaling in ([], ["--standardize"]):
+            model = self.folder / "m.json"
+            run("fit", file, "-k", "2", *scaling, "--model", model)
+            alone = run("predict", model, file, "--labels", self.folder / "alone.npy").stderr
+            self.assertEqual(alone.count("rounding to float64 changes the values of column 0"), 1, alone)
+            for ranks in (2, 8):
+                with self.subTest(f"{scaling}, {ranks} ranks"):
+                    status, _, messages = run_launched(mpirun_command(
+                        ranks, [LLOYD, "predict", model, file, "--labels", self.folder / "ranks.npy"]))
+                    self.assertEqual(status, 0, messages)
+                    self.assertEqual(messages, [line for line in alone.splitlines() if line.startswith("lloyd: ")])
 
     def test_the_launcher_of_another_library_is_refused(self):
         data = self.make_data()
