@@ -13,6 +13,15 @@
 #include "session/status_error.hpp"
 
 namespace lloyd {
+namespace {
+
+// The status of a rank, with the name of the rank in front of the message.
+Status of_rank(int rank, const HostName& host, const Status& status) {
+  return Status::error(status.code,
+                       fmt::format("{}: {}", name_of_rank(rank, host), status.message));
+}
+
+}  // namespace
 
 HostName host_name() noexcept {
   HostName name{};
@@ -95,14 +104,21 @@ void Ranks::require_same(std::span<const std::int64_t> values,
 
 void Ranks::agree(const Status& mine) const {
   if (alone()) return throw_if_error(mine);
-  std::int64_t failed = mine.ok() ? 0 : 1;
-  max(std::span(&failed, 1));
-  if (failed == 0) return;
   struct RankStatus {
     Status status;
     HostName host;
   };
-  const std::vector<RankStatus> all = gather(RankStatus{mine, host_name()});
+  std::vector<RankStatus> all;
+  try {
+    std::int64_t failed = mine.ok() ? 0 : 1;
+    max(std::span(&failed, 1));
+    if (failed == 0) return;
+    all = gather(RankStatus{mine, host_name()});
+  } catch (const StatusError&) {
+    // This rank failed before the communicator did.
+    if (!mine.ok()) throw StatusError(of_rank(rank_, host_name(), mine));
+    throw;
+  }
   const bool common = std::all_of(all.begin(), all.end(), [&](const RankStatus& rank) {
     return rank.status.code == mine.code && std::strcmp(rank.status.message, mine.message) == 0;
   });
@@ -110,7 +126,7 @@ void Ranks::agree(const Status& mine) const {
   for (int rank = 0; rank < size_; ++rank) {
     const auto& [status, host] = all[static_cast<std::size_t>(rank)];
     if (status.ok()) continue;
-    throw AgreedError(status.code, fmt::format("{}: {}", name_of_rank(rank, host), status.message));
+    throw AgreedError(of_rank(rank, host, status));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -140,6 +141,17 @@ void for_each_part(const Dataset& dataset, const ProgressFunction& progress, con
   }
 }
 
+// Runs a check that throws if it finds the cause of a failure of a collective call, which ended
+// with `code`. If a rank is lost only during the check, that is not the cause and does not throw.
+void find_cause(const Ranks& ranks, StatusCode code, const std::function<void()>& check) {
+  try {
+    with_core_errors([&] { ranks.together(check); });
+  } catch (const BackendError& error) {
+    const bool communicator_failed = error.code() == StatusCode::unavailable;
+    if (!communicator_failed || code == StatusCode::unavailable) throw;
+  }
+}
+
 void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
                      const Dataset& dataset) {
   if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
@@ -209,7 +221,7 @@ auto BackendSession::with_cause(const Body& body) const {
     return with_core_errors(body);
   } catch (const BackendError& error) {
     if (error.code() == StatusCode::internal) {
-      with_core_errors([&] { Ranks(dataset_.communicator()).together([&] { check_samples(); }); });
+      find_cause(Ranks(dataset_.communicator()), error.code(), [&] { check_samples(); });
     }
     throw;
   }
@@ -348,11 +360,11 @@ void BackendSession::rethrow_source_failure() const {
 }
 
 // Throws for the status of a collective call, which is the same on all ranks unless the
-// communicator has failed. together() first throws for a failed communicator or an unreadable or
-// changed file, so that the backend is not blamed.
+// communicator has failed. find_cause() first throws for a communicator that had failed or an
+// unreadable or changed file, so that the backend is not blamed.
 void BackendSession::throw_if_failed(const Ranks& ranks, const Status& status) const {
   if (status.ok()) return;
-  ranks.together([&] { check_source(); });
+  find_cause(ranks, status.code, [&] { check_source(); });
   throw_unless_ok(backend_->name(), status);
 }
 
