@@ -2,18 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
+#include <lloyd/plugin/sdk/block_checks.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/farthest_samples.hpp>
@@ -83,7 +81,7 @@ class LloydLoop {
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       worker.changed += step_.assign(block, block_labels);
-      check_labels(block_labels, block.size());
+      detail::check_labels(block_labels, block.size(), clusters_);
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
       const std::int32_t* const labels_by_row = labels - rows.begin;
       for_each_own_distance(block, labels_by_row, [&](std::int64_t i, double distance) {
@@ -282,7 +280,7 @@ class LloydLoop {
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
       workers_.clear();  // consistent if an allocation below throws
-      std::vector<std::unique_ptr<LoopWorker>> workers(checked_workers());
+      std::vector<std::unique_ptr<LoopWorker>> workers(detail::checked_workers(step_.workers()));
       sums_.emplace(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
@@ -291,20 +289,9 @@ class LloydLoop {
     resume(observer);
   }
 
-  std::size_t checked_workers() const {
-    const int workers = step_.workers();
-    if (workers >= 1) return static_cast<std::size_t>(workers);
-    throw StatusError(
-        StatusCode::internal,
-        "the step's workers() returns " + std::to_string(workers) + "; it must be at least 1");
-  }
-
   void resume(Observer* observer) {
     observer_ = observer;
-    stopped_ = false;
-    out_of_memory_ = false;
-    has_bad_label_ = false;
-    has_bad_block_ = false;
+    checks_.clear();
   }
 
   // Calls body(passes), and ends the passes if it throws.
@@ -373,96 +360,30 @@ class LloydLoop {
     for_each_worker([&](LoopWorker& worker) { worker.farthest = FarthestSamples(count); });
   }
 
-  // Thrown by a worker whose step returned a label that is no cluster.
-  struct BadLabel {};
-
-  // A label is an index of sums and centroids, so one out of range would corrupt memory.
-  void check_labels(const std::int32_t* labels, std::int64_t rows) const {
-    if (!are_labels(labels, rows, clusters_)) throw BadLabel();
-  }
-
-  // Worker and block are indices, too. An empty block may be anywhere.
-  bool is_valid_block(int worker, RowRange block, RowRange rows) const {
-    if (worker < 0 || worker >= std::ssize(workers_)) return false;
-    if (block.size() == 0) return true;
-    return block.size() > 0 && block.begin >= rows.begin && block.end <= rows.end;
-  }
-
-  // Called by the workers; the first call is kept.
-  void note_bad_block(int worker, RowRange block) {
-    if (!has_bad_block_.exchange(true)) {
-      bad_worker_ = worker;
-      bad_block_ = block;
-    }
-    stopped_.store(true);
-  }
-
-  [[noreturn]] void throw_bad_block(RowRange rows) const {
-    const auto text = [](RowRange range) {
-      return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
-    };
-    const std::string worker = std::to_string(bad_worker_);
-    const std::string workers = std::to_string(workers_.size());
-    const bool wrong_worker = bad_worker_ < 0 || bad_worker_ >= std::ssize(workers_);
-    throw StatusError(
-        StatusCode::internal,
-        wrong_worker ? "the step's for_each_block() calls its body with worker " + worker +
-                           ", but workers() returns " + workers + "; workers are counted from 0"
-                     : "the step's for_each_block() calls its body with the block " +
-                           text(bad_block_) + ", which is not within its rows " + text(rows));
-  }
-
-  // Rows that are in no block would have no label.
-  void check_covered(RowRange rows) {
-    std::int64_t covered = 0;
-    for_each_worker([&](const LoopWorker& worker) { covered += worker.block_rows; });
-    if (covered == rows.size()) return;
-    throw StatusError(StatusCode::internal,
-                      "the blocks of the step's for_each_block() have " + std::to_string(covered) +
-                          " rows in total; each of its " + std::to_string(rows.size()) +
-                          " rows must be in one block");
-  }
-
   // Calls body(worker, block) for all blocks of `rows`. Throws on the calling thread:
   // StatusCode::cancelled if the observer requests to stop, std::bad_alloc if a worker has no
   // memory, StatusCode::internal if a worker throws BadLabel or the blocks of the step are wrong.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     for_each_worker([](LoopWorker& worker) { worker.block_rows = 0; });
+    const std::int64_t workers = std::ssize(workers_);
     step_.for_each_block(rows, [&](int worker, RowRange block) {
-      if (stopped_.load(std::memory_order_relaxed)) return false;
-      if (!is_valid_block(worker, block, rows)) {
-        note_bad_block(worker, block);
-        return false;
-      }
+      if (checks_.stopped() || !checks_.accepts(worker, workers, block, rows)) return false;
       if (observer_ != nullptr && observer_->stop_requested()) {
-        stopped_.store(true, std::memory_order_relaxed);
+        checks_.stop();
         return false;
       }
       const FloatEnvironment environment;
-      try {
+      return checks_.run([&] {
         LoopWorker& own = worker_of_block(worker);
         body(own, block);
         own.block_rows += block.size();
-      } catch (const std::bad_alloc&) {
-        out_of_memory_.store(true);
-        stopped_.store(true);
-        return false;
-      } catch (const BadLabel&) {
-        has_bad_label_.store(true);
-        stopped_.store(true);
-        return false;
-      }
-      return true;
+      });
     });
-    if (out_of_memory_.load()) throw std::bad_alloc();
-    if (has_bad_label_.load()) {
-      throw StatusError(StatusCode::internal,
-                        "the step returned a label that is not in [0, clusters)");
-    }
-    if (has_bad_block_.load()) throw_bad_block(rows);
-    if (stopped_.load()) throw_cancelled();
-    check_covered(rows);
+    checks_.throw_if_stopped(workers, rows);
+    std::int64_t covered = 0;
+    for_each_worker([&](const LoopWorker& worker) { covered += worker.block_rows; });
+    detail::check_covered(covered, rows);
   }
 
   RowRange all_rows() const { return {0, dataset_.samples}; }
@@ -480,7 +401,7 @@ class LloydLoop {
         if (accumulate == Accumulate::changes) {
           LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
           worker.changed += step_.assign(block, labels + block.begin, changes);
-          if (!changes.is_valid()) throw BadLabel();
+          if (!changes.is_valid()) throw detail::BadLabel();
           return;
         }
       } else if (accumulate == Accumulate::changes) {
@@ -488,7 +409,7 @@ class LloydLoop {
         return;
       }
       worker.changed += step_.assign(block, labels + block.begin);
-      check_labels(labels + block.begin, block.size());
+      detail::check_labels(labels + block.begin, block.size(), clusters_);
       if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
       if (accumulate != Accumulate::counts_and_inertia) return;
       for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
@@ -503,7 +424,7 @@ class LloydLoop {
   void assign_and_compare(LoopWorker& worker, RowRange block, std::int32_t* labels) {
     worker.former.assign(labels + block.begin, labels + block.end);
     worker.changed += step_.assign(block, labels + block.begin);
-    check_labels(labels + block.begin, block.size());
+    detail::check_labels(labels + block.begin, block.size(), clusters_);
     worker.changes.clear();
     for (std::int64_t i = 0; i < block.size(); ++i) {
       const std::int32_t from = worker.former[static_cast<std::size_t>(i)];
@@ -663,12 +584,7 @@ class LloydLoop {
   std::optional<ClusterSums> sums_;                   ///< of all workers
   std::optional<DrivenPasses> passes_;                // none outside of begin() and end()
   Observer* observer_ = nullptr;
-  std::atomic<bool> stopped_{false};
-  std::atomic<bool> out_of_memory_{false};
-  std::atomic<bool> has_bad_label_{false};
-  std::atomic<bool> has_bad_block_{false};
-  int bad_worker_ = 0;  // of the first wrong block, as is the next
-  RowRange bad_block_;
+  detail::BlockChecks checks_;
 };
 
 }  // namespace lloyd
