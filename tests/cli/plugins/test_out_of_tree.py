@@ -153,7 +153,7 @@ LLOYD_EXPORT_PLUGIN(NoDevice);"""))
                 source = self.template("p")
                 (source / "CMakeLists.txt").write_text(
                     "cmake_minimum_required(VERSION 3.25)\n"
-                    "project(p VERSION 1.2.3 LANGUAGES CXX)\nfind_package(Lloyd 0.6 REQUIRED)\n"
+                    "project(p VERSION 1.2.3 LANGUAGES CXX)\nfind_package(Lloyd 0.7 REQUIRED)\n"
                     f"lloyd_add_plugin(mine SOURCES backend.cpp {call})\n")
                 self.build(source, BUILD_TREE)
                 printed = self.command(BUILD_TREE / "bin" / "lloyd", "backends", "mine",
