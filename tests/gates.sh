@@ -17,8 +17,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source apps/setup.sh
 source tests/parts.sh
 
-# Release 0.6.0: the base for changed files if a clone has no tags. Set it with every release.
-readonly last_release=37bb9965
+# Release 0.7.0: the base for changed files if a clone has no tags. Set it with every release.
+readonly last_release=536accbd
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(format tidy aarch64)
