@@ -27,8 +27,23 @@ def name_program(png, program):
     return png[:at] + chunk + png[at:]
 
 
+def unfiltered(data, width, pixel):
+    """The image data of a PNG file without filters (PNG specification, section 9); `pixel`: bytes of a pixel."""
+    size, rows, above = width * pixel, [], bytearray(width * pixel)
+    for begin in range(0, len(data), size + 1):
+        kind, row = data[begin], bytearray(data[begin + 1:begin + 1 + size])
+        for at in range(size):
+            left, up = row[at - pixel] if at >= pixel else 0, above[at]
+            corner = above[at - pixel] if at >= pixel else 0
+            paeth = min((left, up, corner), key=lambda value: abs(left + up - corner - value))
+            row[at] = (row[at] + (0, left, up, (left + up) // 2, paeth)[kind]) % 256
+        rows.append(b"\0" + row)
+        above = row
+    return b"".join(rows)
+
+
 def recompressed(png):
-    """The same PNG file with its image data compressed by zlib's best level; Chromium compresses for speed."""
+    """The same PNG file in a quarter less space: Chromium's filters suit photographs, and it compresses for speed."""
     head, chunks, data, at = png[:8], [], b"", 8
     while at < len(png):
         size, = struct.unpack(">I", png[at:at + 4])
@@ -38,7 +53,10 @@ def recompressed(png):
         else:
             chunks.append(chunk)
         at += size + 12
-    chunks.insert(-1, b"IDAT" + zlib.compress(zlib.decompress(data), 9))
+    width, = struct.unpack(">I", png[16:20])
+    pixel = {2: 3, 6: 4}[png[25]]  # of 8-bit RGB or RGBA
+    data = unfiltered(zlib.decompress(data), width, pixel)
+    chunks.insert(-1, b"IDAT" + zlib.compress(data, 9))
     return head + b"".join(struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
                            for chunk in chunks)
 
