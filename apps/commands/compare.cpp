@@ -66,11 +66,11 @@ std::vector<std::string> choose_backends(const CompareCommand& command, const Ch
   if (run.runs > 1) {
     advice.push_back(fmt::format("--run ID ID compares two of the {} runs in the file", run.runs));
   }
-  advice.emplace_back("a second RECORDS compares two files");
-  throw InputError(
-      fmt::format("{} has {} of one run ({}); {}", run.file.string(),
-                  labels.size() == 1 ? "one backend" : fmt::format("{} backends", labels.size()),
-                  shown_names(labels), enumerated(advice, "or")));
+  advice.emplace_back("a second RECORDS names another file");
+  throw InputError(fmt::format("a comparison needs two backends, but the run in {} has {} ({}); {}",
+                               run.file.string(),
+                               labels.size() == 1 ? "one" : std::to_string(labels.size()),
+                               shown_names(labels), enumerated(advice, "or")));
 }
 
 // True for equal records, also in a copy of the file; false if any value, such as a time, differs.
@@ -173,8 +173,8 @@ void add_compare_command(CLI::App& app, Context& context) {
       ->expected(2);
   sub->add_option(
          "--run", command->runs,
-         "Run to take from RECORDS: an identifier, its beginning or 'last' (default); with two, "
-         "one of each RECORDS, or both of one")
+         "Run to take from RECORDS: an identifier, its beginning or 'last' (default); two values: "
+         "one run of each RECORDS, or two of a single one")
       ->expected(1, 2);
   sub->add_option(
          "--fail-if-slower", command->fail_if_slower,

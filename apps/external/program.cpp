@@ -65,9 +65,10 @@ std::string exec_failure(const std::filesystem::path& file, int error) {
   const std::size_t begin = is_script ? line.find_first_not_of(kBlanks, 2) : std::string::npos;
   if (begin == std::string::npos) {
     if (error != ENOEXEC) return apps::descriptor_error(error);
-    return is_script ? "its first line names no interpreter"
-                     : "it is no program for this machine, and no script that begins with '#!' and "
-                       "the path of its interpreter";
+    return is_script
+               ? "its first line names no interpreter"
+               : "it is neither a program for this machine nor a script that begins with '#!' and "
+                 "the path of its interpreter";
   }
   const std::string interpreter = line.substr(begin, line.find_first_of(kBlanks, begin) - begin);
   if (error == ENOENT && interpreter.ends_with('\r')) {

@@ -452,11 +452,11 @@ class Guards {
     covers_rounding_[j] = true;
     warnings_.push_back(fmt::format(
         "{}: {} looks like an identifier or a time: its integers have more digits than {} keeps; "
-        "{}, {}",
+        "if it is a time, {}; if it is an identifier, {}",
         options_.file, name(feature), to_string(rounding.dtype),
-        rounding.exact_in_float64 ? fmt::format("{} keeps times", float64_option(remedy_))
-                                  : "subtract a constant from times before the file is written",
-        drop_advice(feature, "an identifier")));
+        rounding.exact_in_float64 ? fmt::format("{} keeps its digits", float64_option(remedy_))
+                                  : "subtract a constant before the file is written",
+        drop_advice(feature)));
   }
 
   bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {

@@ -24,8 +24,8 @@ enum class Remedy { option, key };
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct
 ///   (not required if rounding changed some), and they either ascend or descend, or have the same
 ///   number of digits (7 or more), or the column's name is that of an identifier; if rounding
-///   changed some, the sentence also says what keeps times, and replaces that of
-///   rounding_warnings();
+///   changed some, the sentence has one remedy for times and one for identifiers, and replaces that
+///   of rounding_warnings();
 /// - a last column, or a first column of data without column names, that looks like class numbers,
 ///   if no other column does: integers in an interval of at most 20 that begins at -1, 0 or 1;
 /// - one sentence about the first feature that has a value such as -999 in place of missing ones:

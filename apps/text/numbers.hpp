@@ -9,9 +9,9 @@ namespace lloyd::experiment {
 
 /// At least three significant digits: "1.23", "45.6", "1234", "1.23e+07"; "-" for NaN.
 std::string format_number(double value);
-/// The number of significant digits, `minimum` to 17, at which those of the values that differ also
-/// have different texts. Differences of a few units in the last place of float64 do not count. If
-/// more than `minimum` digits are needed, integers are given all of theirs.
+/// The smallest number of significant digits, `minimum` to 17, with which different values have
+/// different texts. Differences of a few units in the last place of float64 do not count. If it is
+/// more than `minimum`, it covers at least the digits before the decimal point of every value.
 int distinguishing_digits(std::vector<double> values, int minimum);
 /// "12.3 MiB".
 std::string format_bytes(std::int64_t bytes);

@@ -29,7 +29,7 @@ struct LaunchedProcesses {
 
 // For processes without a LaunchedJob: their plugin for MPI is missing or refused.
 std::optional<LaunchedProcesses> unjoined_processes() {
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* const value = std::getenv(variable);
     if (value == nullptr || *value == '\0' || std::string_view(value) == "1") continue;
     return LaunchedProcesses{variable, printable(value)};

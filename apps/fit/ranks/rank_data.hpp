@@ -24,7 +24,7 @@ void refuse_on_ranks(bool given, std::string_view what, std::string_view instead
 void refuse_single_process_data(const DataOptions& data);
 
 /// BoundedFile::rounding_losses() of the file that all ranks have opened as `source`; collective.
-/// Integers that are rounded take a pass of each rank over its rows. Throws on all ranks as
+/// If integers were rounded, each rank reads its rows once. Throws on all ranks as
 /// hold_rank_rows() does.
 std::vector<RoundingLoss> rounding_losses_on_ranks(
     const std::shared_ptr<const RowSource>& source, const MemoryOption& memory,

@@ -213,10 +213,11 @@ class Compare(TestCase):
         self.assertIn("no setting with a backend in common", refusal(self.old, other))
         self.assertIn("no setting has times on both sides (sequential with clusters 2 (new): failed: "
                       "on fire)", refusal(self.old, failed))
-        self.assertIn("has one backend of one run (sequential); a second RECORDS compares two files\n", refusal(other))
+        self.assertRegex(refusal(other), r"a comparison needs two backends, but the run in \S*other\S* has one "
+                         r"\(sequential\); a second RECORDS names another file\n")
         self.records("other", "sequential", clusters="5")
-        self.assertIn("has one backend of one run (sequential); --run ID ID compares two of the 2 runs in the file or a "
-                      "second RECORDS compares two files\n", refusal(other))
+        self.assertIn("has one (sequential); --run ID ID compares two of the 2 runs in the file or a second RECORDS "
+                      "names another file\n", refusal(other))
         self.assertIn("has no backend 'opnmp' (did you mean 'openmp'?)",
                       refusal(self.old, "--backends", "sequential", "opnmp"))
         self.assertIn("of one file of records, not of two",

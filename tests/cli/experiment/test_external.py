@@ -175,7 +175,7 @@ class External(TestCase):
         for program, sentence in {
             "{program: nowhere}": "nowhere does not exist\n",
             "{program: folder}": "folder is a folder, not a program\n",
-            "{program: no-line}": "no-line: it is no program for this machine, and no script that begins with '#!' and "
+            "{program: no-line}": "no-line: it is neither a program for this machine nor a script that begins with '#!' and "
                                   "the path of its interpreter\n",
             "{program: no-name}": "no-name: its first line names no interpreter\n",
             "{program: no-interpreter}": "the interpreter in its first line, '/nowhere/python3', does not exist\n",

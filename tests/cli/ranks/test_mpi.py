@@ -362,7 +362,8 @@ class WithoutThePlugin(TestCase):
         shutil.copy(LLOYD, program)
         shutil.copy(pathlib.Path(LLOYD).parent / "lloyd_sequential.so", self.folder)
         data = self.write("a.csv", "1,2\n3,4\n5,6\n")
-        for variable, processes, status in (("OMPI_COMM_WORLD_SIZE", "4", 2), ("PMI_SIZE", "2", 2), ("PMI_SIZE", "1", 0)):
+        for variable, processes, status in (
+                ("OMPI_COMM_WORLD_SIZE", "4", 2), ("PMI_SIZE", "2", 2), ("SLURM_STEP_NUM_TASKS", "4", 2), ("PMI_SIZE", "1", 0)):
             with self.subTest(f"{variable}={processes}"):
                 done = subprocess.run([program, "fit", data, "-k", "2"], capture_output=True, text=True, timeout=300,
                                       stdin=subprocess.DEVNULL, env={**os.environ, variable: processes})

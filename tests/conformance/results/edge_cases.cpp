@@ -25,7 +25,7 @@ void clusters_equal_samples(const Context& context) {
   const Samples samples = rounded(cloud(100, 3, 22), context.dtype());
   Trial trial;
   if (!verify_fit(context, "k = n", samples, edge_setting(samples, 100), {}, &trial)) {
-    throw CaseSkipped{"the fit is beyond the backend: " + context.refusal()};
+    throw CaseSkipped{"the backend does not support the fit: " + context.refusal()};
   }
   // Every sample is its own centroid.
   expect(trial.result.inertia == 0, "k = n: the inertia is {}, expected 0", trial.result.inertia);

@@ -19,7 +19,7 @@ void compare_layout(const Context& context, const char* name, Layout layout) {
     setting.max_iterations = 6;
     Trial trial;
     if (!verify_fit(context, name, samples, setting, layout, &trial)) {
-      throw CaseSkipped{"the layout is beyond the backend: " + context.refusal()};
+      throw CaseSkipped{"the backend does not support the layout: " + context.refusal()};
     }
     if (!context.order_free()) continue;
     expect_same_fit(describe(name, samples, setting) + " against plain rows", d,

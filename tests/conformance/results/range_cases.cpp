@@ -20,7 +20,7 @@ Trial verified(const Context& context, const char* name, const Samples& samples,
                const Setting& setting) {
   Trial trial;
   if (!verify_fit(context, name, samples, setting, {}, &trial)) {
-    throw CaseSkipped{"the fit is beyond the backend: " + context.refusal()};
+    throw CaseSkipped{"the backend does not support the fit: " + context.refusal()};
   }
   return trial;
 }

@@ -93,8 +93,8 @@ void parameters(const Context& context) {
   }
 }
 
-// Several blocks of kBlockRows rows for each of several workers, a few times: workers that share
-// memory which each needs for itself give wrong labels only if they run at the same time.
+// Several blocks of kBlockRows rows for each of several workers, repeated: a data race between
+// workers shows only while they run at the same time.
 void thread_counts(const Context& context) {
   if (!context.order_free()) {
     throw CaseSkipped{"the backend does not claim the same bits for any number of threads"};
@@ -121,7 +121,7 @@ void thread_counts(const Context& context) {
   };
   const std::optional<Trial> expected = fit_on(1);
   if (!expected) {
-    throw CaseSkipped{"a fit on one thread is beyond the backend: " + context.refusal()};
+    throw CaseSkipped{"the backend does not support a fit on one thread: " + context.refusal()};
   }
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     for (const std::int64_t count : {2, 3, 7}) {

@@ -25,7 +25,7 @@ void compare_inertia(const Context& context, const char* name, const Samples& sa
     setting.fixed = fixed;
     Trial trial;
     if (!verify_fit(context, name, samples, setting, {}, &trial)) {
-      throw CaseSkipped{"the fit is beyond the backend: " + context.refusal()};
+      throw CaseSkipped{"the backend does not support the fit: " + context.refusal()};
     }
     const double expected = expected_fit(context, name, samples, setting).inertia;
     expect(std::abs(trial.result.inertia - expected) <= 0.02 * expected,

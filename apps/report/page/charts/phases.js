@@ -63,8 +63,8 @@ function addPhases() {
   const controls = [choice('Bars', [['share', 'share of the time'], ['ms', 'milliseconds']],
     (value) => { share = value === 'share'; redraw(); })];
   const redraw = addFigure('phases', 'Time per phase',
-    'Medians per iteration, of fits that measured their phases, and of their shares of loop and closing ' +
-    'assignment together. Overhead is all that no phase covers, the ' +
+    'Median time per iteration, and median share of the time of loop and closing assignment, of fits that ' +
+    'measured their phases. Overhead is all that no phase covers, the ' +
     'closing assignment included. A phase that a backend fuses with another is in the first of them.',
     controls, (svg, width) => drawPhases(svg, width, share));
 }

@@ -35,8 +35,8 @@ struct CsvOptions {
   /// cell is text if it neither is a number nor looks like one (2,5 1,000 12% 2024-01-31), or if it
   /// is the only cell of its row with unnecessary quotes. Markers of missing values (an empty cell,
   /// NA, ?, null), NaN and quantities (12kg) count as text if another cell is text. A last column
-  /// that is partly text is refused. A cell that is NaN or a marker of a missing value is no class
-  /// (an empty string), unless it is in quotes and no cell to the left of it is.
+  /// that is partly text is refused. A sample whose cell is NaN or a marker of a missing value has
+  /// no class (an empty string), unless the cell is in quotes and no cell to the left of it is.
   std::string label_column;
   DType dtype = DType::float32;  ///< type that the numbers are rounded to
   /// Columns to leave out, by name or number. Only used if `columns` is empty.

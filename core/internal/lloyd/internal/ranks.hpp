@@ -103,8 +103,9 @@ class Ranks {
 
   /// Throws on all ranks if one of them passes a status other than ok: an AgreedError with the
   /// status of the lowest such rank, and "rank N on HOST: " in front of its message unless all
-  /// ranks pass this status. If the communicator fails, a rank that passes such a status throws it,
-  /// with its name in front. With one rank, throws the status as it is.
+  /// ranks pass this status. If the communicator fails, a rank whose own status is not ok throws
+  /// that, with "rank N on HOST: " in front of its message. With one rank, throws the status as it
+  /// is.
   void agree(const Status& mine) const;
 
   /// Runs work that is not collective. If it throws on some rank, all ranks throw what agree()

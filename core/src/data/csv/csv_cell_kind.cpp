@@ -30,8 +30,8 @@ constexpr std::array<std::string_view, 27> kMissing = {
     "none", "nil", "missing", "?",     "-",       "--",    "---",    ".",       "..",
     "*",    "\\n", "#null!",  "#num!", "#value!", "#ref!", "#name?", "#div/0!", "(null)"};
 
-// True for most classes: plain words, which are no markers of missing values and no numbers, since
-// these begin with no other letters than those below.
+// A quick test: a text that begins with a letter other than i, m and n is neither a number nor a
+// marker of a missing value.
 bool begins_like_word(std::string_view text) {
   return !text.empty() && is_ascii_letter(text.front()) &&
          std::string_view("imnIMN").find(text.front()) == std::string_view::npos;

@@ -17,7 +17,7 @@ std::string drop_setting(const CsvColumns& columns, std::span<const std::int64_t
 std::string label_setting(const CsvColumns& columns, std::int64_t column);
 
 /// The advice on a cell that holds no number, beginning with a semicolon. `row` is at the start of
-/// the cell's row, of which all columns of text are named.
+/// the cell's row; the advice names all columns that hold text in that row.
 std::string column_advice(const CsvColumns& columns, const NumberNeededError& error, CsvCursor row);
 
 }  // namespace lloyd

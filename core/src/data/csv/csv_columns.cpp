@@ -106,9 +106,9 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
   return columns;
 }
 
-// True if the last column holds classes as far as its first cell tells that is not NaN. If rows
-// with missing values are left out, that is the first cell that is not missing. Only cells of this
-// block of text are considered. The cursor is at the row `values`.
+// True if the last column appears to hold classes, judged by its first cell in this block of text
+// that is not NaN, or, if rows with missing values are left out, that is not missing. The cursor is
+// at the row `values`.
 bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
                  std::int64_t max_columns, bool drop_missing) {
   CsvRow row = values;

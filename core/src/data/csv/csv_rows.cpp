@@ -63,7 +63,7 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
   if (count == expected + 1 && ends_empty) {
     const std::string sign = row.delimiter() == '\t' ? "\\t" : std::string(1, row.delimiter());
     row.fail(expected, fmt::format("{}; it ends with a delimiter, which begins another column; sed "
-                                   "'s/{}$//' removes the delimiters at the ends of lines",
+                                   "'s/{}\\r*$//' removes the delimiters at the ends of lines",
                                    message, sign));
   }
   row.fail(std::min(count, expected), message);

@@ -295,7 +295,7 @@ TEST_F(Csv, RefusesRowsOfAnotherLength) {
   EXPECT_EQ(
       refusal("a,b\n1,2,\n"),
       "t.csv, line 2, column 3: the row has 3 columns; the first row has 2; it ends with a "
-      "delimiter, which begins another column; sed 's/,$//' removes the delimiters at the ends "
+      "delimiter, which begins another column; sed 's/,\\r*$//' removes the delimiters at the ends "
       "of lines");
   EXPECT_EQ(refusal("1,2,a\n1,2\n"),
             "t.csv, line 2, column 3: the row has 2 columns; the first row has 3");

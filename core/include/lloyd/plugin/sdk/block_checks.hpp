@@ -1,4 +1,4 @@
-// LloydLoop's checks of workers, blocks and labels of a step, which it uses as indices.
+// Checks of the workers, blocks and labels of a step, which LloydLoop uses as indices.
 #pragma once
 
 #include <atomic>
@@ -115,7 +115,8 @@ class BlockChecks {
   std::atomic<bool> out_of_memory_{false};
   std::atomic<bool> has_bad_label_{false};
   std::atomic<bool> has_bad_block_{false};
-  int bad_worker_ = 0;  // of the first call that was not accepted, as is the next
+  // Of the first call that was rejected.
+  int bad_worker_ = 0;
   RowRange bad_block_;
 };
 
