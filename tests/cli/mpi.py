@@ -16,6 +16,7 @@ ENVIRONMENT = {
     "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none",
     "OMPI_MCA_plm_rsh_agent": "/bin/true", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "self,sysv",  # MPICH: no shared files, because tests limit the size of files
+    "RES_OPTIONS": "timeout:1 attempts:1",  # mpirun looks up the name of the host, also where no name service answers
     "OMP_WAIT_POLICY": "passive",
     "MALLOC_PERTURB_": "0",  # mpirun reads memory that it has not written, and crashes at times
 }
