@@ -11,6 +11,7 @@
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
+#include <lloyd/plugin/abi/windowed_passes.hpp>
 
 #include "print_values.hpp"
 
@@ -272,6 +273,16 @@ int main() {
   METHOD(PassKernels, farthest);
   METHOD(PassKernels, labels);
   METHOD(PassKernels, end);
+  std::printf("%s\n", lloyd::kWindowedPasses);
+  std::printf("RowWindows\n");
+  METHOD(RowWindows, next);
+  METHOD(RowWindows, load);
+  std::printf("WindowedPasses\n");
+  METHOD(WindowedPasses, begin);
+  METHOD(WindowedPasses, pass);
+  METHOD(WindowedPasses, farthest);
+  METHOD(WindowedPasses, labels);
+  METHOD(WindowedPasses, end);
   std::printf("%s\n", lloyd::kSessionNotes);
   std::printf("SessionNotes\n");
   METHOD(SessionNotes, notes);

@@ -69,6 +69,7 @@ inline void print_values() {
   VALUE(kCapabilityDeviceMemory);
   VALUE(kCapabilityWeights);
   VALUE(kCapabilityMetric);
+  VALUE(kCapabilityRowWindows);
   VALUE(kObserveIterations);
   VALUE(kObserveInertia);
   VALUE(kObserveLabels);

@@ -32,6 +32,7 @@ std::vector<Case> all_cases() {
   add_partial_cases(cases);
   add_partial_fit_cases(cases);
   add_pass_cases(cases);
+  add_window_cases(cases);
   add_seeding_cases(cases);
   add_reproducibility_cases(cases);
   add_description_cases(cases);

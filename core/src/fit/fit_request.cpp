@@ -34,6 +34,8 @@ std::string capability_text(std::uint64_t bit) {
       return "sample weights";
     case kCapabilityMetric:
       return "a metric other than squared Euclidean";
+    case kCapabilityRowWindows:
+      return "rows in windows";
   }
   return fmt::format("capability bit 0x{:x}, unknown to this version", bit);
 }

@@ -22,9 +22,9 @@ static_assert(sizeof(FeatureStatistics) == 40);
 
 /// A matrix of n samples by d features, row-major: feature j of sample i is `data[i*stride + j]`.
 /// All arrays stay valid and unchanged until the session that was opened on the view is released.
-/// `data` has the alignment of one value. The core guarantees n >= 1, d >= 1, stride >= d, that no
-/// size overflows, that all values are finite, and that |values| and squared distances are below
-/// 1e290.
+/// `data` has the alignment of one value; it is null if and only if `required_capabilities` has
+/// kCapabilityRowWindows. The core guarantees n >= 1, d >= 1, stride >= d, that no size overflows,
+/// that all values are finite, and that |values| and squared distances are below 1e290.
 struct DatasetView {
   std::uint64_t struct_size = sizeof(DatasetView);  ///< size as compiled by the creator
   std::uint64_t required_capabilities = 0;          ///< kCapability... bits

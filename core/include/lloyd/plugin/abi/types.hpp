@@ -80,6 +80,8 @@ inline constexpr std::uint64_t kCapabilityDeviceMemory = 0x10;  ///< samples in 
 inline constexpr std::uint64_t kCapabilityWeights = 0x20;       ///< one weight per sample
 inline constexpr std::uint64_t kCapabilityMetric =
     0x40;  ///< a metric other than the squared Euclidean distance
+inline constexpr std::uint64_t kCapabilityRowWindows =
+    0x80;  ///< samples that are not in memory; see windowed_passes.hpp
 
 // Bits of FitSpec::observe: the fields that the observer requests in each IterationRecord.
 inline constexpr std::uint32_t kObserveIterations = 0x1;  ///< number, changed, shift, time

@@ -48,6 +48,7 @@ class BlockChecks {
     out_of_memory_ = false;
     has_bad_label_ = false;
     has_bad_block_ = false;
+    has_failed_ = false;
   }
 
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
@@ -68,8 +69,8 @@ class BlockChecks {
     return false;
   }
 
-  // Runs the work on a block. If it has no memory or throws BadLabel, stops the workers and returns
-  // false.
+  // Runs the work on a block. If it has no memory, or throws BadLabel or StatusError, stops the
+  // workers and returns false.
   template <class Work>
   bool run(const Work& work) {
     try {
@@ -79,15 +80,19 @@ class BlockChecks {
       out_of_memory_.store(true);
     } catch (const BadLabel&) {
       has_bad_label_.store(true);
+    } catch (const StatusError& error) {
+      if (!has_failed_.exchange(true)) failure_ = error.status();
     }
     stopped_.store(true);
     return false;
   }
 
-  // Called when all workers have ended. Throws std::bad_alloc if one had no memory, StatusError for
-  // a bad label, worker or block, and `cancelled` after stop().
+  // Called when all workers have ended. Throws std::bad_alloc if one had no memory, the first
+  // StatusError of a worker, StatusError for a bad label, worker or block, and `cancelled` after
+  // stop().
   void throw_if_stopped(std::int64_t workers, RowRange rows) const {
     if (out_of_memory_.load()) throw std::bad_alloc();
+    if (has_failed_.load()) throw StatusError(failure_);
     if (has_bad_label_.load()) {
       throw StatusError(StatusCode::internal,
                         "the step returned a label that is not in [0, clusters)");
@@ -115,6 +120,8 @@ class BlockChecks {
   std::atomic<bool> out_of_memory_{false};
   std::atomic<bool> has_bad_label_{false};
   std::atomic<bool> has_bad_block_{false};
+  std::atomic<bool> has_failed_{false};
+  Status failure_;  // the first StatusError of a worker
   // Of the first call that was rejected.
   int bad_worker_ = 0;
   RowRange bad_block_;

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
+#include <lloyd/plugin/abi/windowed_passes.hpp>
 #include <lloyd/plugin/sdk/block_checks.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
@@ -23,8 +25,10 @@
 namespace lloyd {
 
 /// Runs fits, labellings and partial passes of one data set in host memory: the step assigns,
-/// LloydLoop computes sums and inertia, and drive_fit() runs the iterations. Methods throw
-/// StatusError; call them within guarded(). Serves one thread at a time.
+/// LloydLoop computes sums and inertia, and drive_fit() runs the iterations. If the samples are not
+/// in memory (the `data` of the view is null), it runs only the passes of WindowedPasses, which the
+/// step must support. Methods throw StatusError; call them within guarded(). Serves one thread at a
+/// time.
 template <Step S>
 class LloydLoop {
  public:
@@ -34,10 +38,18 @@ class LloydLoop {
 
   /// `step` and what `dataset` points to must outlive the loop.
   LloydLoop(S& step, const DatasetView& dataset)
-      : step_(step), dataset_(dataset), plan_(SumPlan::make(dataset)) {}
+      : step_(step),
+        dataset_(dataset),
+        windowed_(dataset.data == nullptr),
+        plan_(SumPlan::make(dataset)) {
+    if (windowed_ && !ReadsRowWindows<S>) {
+      throw StatusError(StatusCode::unsupported, "the backend does not read rows in windows");
+    }
+  }
 
   /// Session::fit().
   void fit(const FitSpec& spec, Observer* observer, FitResult& result) {
+    require_samples();
     end_passes();
     prepare(spec.clusters, observer);
     std::int32_t* labels = labels_or_scratch(result.labels, dataset_.samples);
@@ -54,6 +66,7 @@ class LloydLoop {
 
   /// Session::label().
   void label(const LabelRequest& request, Observer* observer, LabelResult& result) {
+    require_samples();
     end_passes();
     prepare(request.clusters, observer);
     result.valid = 0;
@@ -67,6 +80,7 @@ class LloydLoop {
 
   /// Session::partial().
   void partial(const PartialRequest& request, Observer* observer, PartialResult& result) {
+    require_samples();
     end_passes();
     prepare(request.clusters, observer);
     centroids_ = request.centroids;
@@ -111,7 +125,7 @@ class LloydLoop {
     result.farthest_count = static_cast<std::int64_t>(found.size());
   }
 
-  /// PassKernels::begin().
+  /// PassKernels::begin() and WindowedPasses::begin().
   void begin_passes(const PassOptions& options) {
     end_passes();
     if (!plan_.is_integer()) {
@@ -125,34 +139,42 @@ class LloydLoop {
                         "begin() takes 1 or more clusters, and 1 to 8 limbs of 1 to 63 bits");
     }
     prepare(options.clusters, nullptr);
-    passes_.emplace(step_, dataset_.samples, options.limbs);
+    passes_.emplace(step_, dataset_.samples, options.limbs, /*defer_labels=*/!windowed_);
   }
 
-  /// PassKernels::pass().
-  void pass(const PassRequest& request, Observer* observer, PassResult& result) {
-    use_passes(observer, [&](DrivenPasses& passes) {
+  /// PassKernels::pass(), and WindowedPasses::pass() with `windows`.
+  void pass(const PassRequest& request, Observer* observer, PassResult& result,
+            RowWindows* windows = nullptr) {
+    use_passes(observer, windows, [&](DrivenPasses& passes) {
       std::int32_t* const labels = passes.labels.data();
       const bool compare = passes.has_labels || ReportsLabelChanges<S>;
-      assign_all(request.centroids, labels, compare ? Accumulate::changes : Accumulate::sums);
+      begin_assignment(request.centroids, compare);
+      for_each_window([&](RowRange window) {
+        assign_rows(window, labels, compare ? Accumulate::changes : Accumulate::sums);
+        if (request.inertia == nullptr) return;
+        write_labels(labels);
+        add_inertia(window, labels);
+      });
       passes.has_labels = true;
       sums_->clear();
       merge_into(*sums_);
       sums_->add_to(passes.limbs, request.sums, request.counts);
       result.changed = 0;
-      for_each_worker([&](const LoopWorker& worker) { result.changed += worker.changed; });
+      for_each_worker([&](const LoopWorker& worker) {
+        result.changed += worker.changed;
+        if (request.inertia != nullptr) request.inertia->add(worker.inertia);
+      });
       result.distances = pass_distances();
       result.exact_fallbacks = -1;
       if constexpr (CountsExactFallbacks<S>) result.exact_fallbacks = step_.take_exact_fallbacks();
-      if (request.inertia == nullptr) return;
-      write_labels(labels);
-      request.inertia->add(sum_inertia(labels));
     });
   }
 
-  /// PassKernels::farthest().
-  std::int64_t farthest(std::int64_t wanted, Observer* observer, FarSample* samples) {
+  /// PassKernels::farthest(), and WindowedPasses::farthest() with `windows`.
+  std::int64_t farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
+                        RowWindows* windows = nullptr) {
     std::vector<FarSample> found;
-    use_passes(observer, [&](DrivenPasses& passes) {
+    use_passes(observer, windows, [&](DrivenPasses& passes) {
       require_labels(passes);
       write_labels(passes.labels.data());
       found = find_farthest(passes.labels.data(),
@@ -162,16 +184,16 @@ class LloydLoop {
     return std::ssize(found);
   }
 
-  /// PassKernels::labels().
+  /// PassKernels::labels() and WindowedPasses::labels().
   void pass_labels(std::int32_t* labels) {
-    use_passes(nullptr, [&](DrivenPasses& passes) {
+    use_passes(nullptr, nullptr, [&](DrivenPasses& passes) {
       require_labels(passes);
       write_labels(passes.labels.data());
       std::copy(passes.labels.begin(), passes.labels.end(), labels);
     });
   }
 
-  /// PassKernels::end().
+  /// PassKernels::end() and WindowedPasses::end().
   void end_passes() { passes_.reset(); }
 
  private:
@@ -212,12 +234,12 @@ class LloydLoop {
     S& step_;
   };
 
-  // State that is kept between the passes of PassKernels.
+  // State that is kept between the passes of PassKernels or WindowedPasses.
   struct DrivenPasses {
-    DrivenPasses(S& step, std::int64_t samples, const SumLimbs& form)
+    DrivenPasses(S& step, std::int64_t samples, const SumLimbs& form, bool defer_labels)
         : limbs(form),
           labels(static_cast<std::size_t>(samples), -1),
-          scope(step, {.profile = false, .defer_labels = true}) {}
+          scope(step, {.profile = false, .defer_labels = defer_labels}) {}
     SumLimbs limbs;
     std::vector<std::int32_t> labels;
     bool has_labels = false;  // after the first pass
@@ -291,15 +313,24 @@ class LloydLoop {
 
   void resume(Observer* observer) {
     observer_ = observer;
+    windows_ = nullptr;
     checks_.clear();
   }
 
-  // Calls body(passes), and ends the passes if it throws.
+  void require_samples() const {
+    if (!windowed_) return;
+    throw StatusError(StatusCode::unsupported,
+                      "the session has no samples in memory; it only runs WindowedPasses");
+  }
+
+  // Calls body(passes), and ends the passes if it throws. `windows`: of the rows that the passes
+  // read; null if they read none or the samples are in memory.
   template <class Body>
-  void use_passes(Observer* observer, const Body& body) {
+  void use_passes(Observer* observer, RowWindows* windows, const Body& body) {
     if (!passes_)
       throw StatusError(StatusCode::invalid_argument, "there are no passes; call begin() first");
     resume(observer);
+    windows_ = windows;
     try {
       body(*passes_);
     } catch (...) {
@@ -315,7 +346,9 @@ class LloydLoop {
 
   // Writes the labels that the step has deferred.
   void write_labels([[maybe_unused]] std::int32_t* labels) {
-    if constexpr (DefersLabels<S>) step_.write_labels(labels);
+    if constexpr (DefersLabels<S>) {
+      if (!windowed_) step_.write_labels(labels);
+    }
   }
 
   // The worker of a block. A worker is made for its first block, on its thread: with small data
@@ -388,15 +421,75 @@ class LloydLoop {
 
   RowRange all_rows() const { return {0, dataset_.samples}; }
 
-  // Assigns all rows. Each worker accumulates what `accumulate` selects for the new labels.
-  void assign_all(const double* centroids, std::int32_t* labels, Accumulate accumulate,
-                  double* squared_distances = nullptr) {
+  // Calls body(window) for all rows: those in memory at once, others window by window, with the
+  // samples of the step and of this loop moved to it.
+  template <class Body>
+  void for_each_window(const Body& body) {
+    if constexpr (ReadsRowWindows<S>) {
+      if (windowed_) {
+        if (windows_ == nullptr) {
+          throw StatusError(StatusCode::invalid_argument, "there are no windows of rows");
+        }
+        for (RowRange window; window.end < dataset_.samples;) {
+          window = next_window(window.end);
+          body(window);
+        }
+        return;
+      }
+    }
+    body(all_rows());
+  }
+
+  // Moves to the window that begins at row `begin`.
+  RowRange next_window(std::int64_t begin) requires ReadsRowWindows<S> {
+    RowRange window;
+    const void* data = nullptr;
+    const Status status = windows_->next(&window, &data);
+    if (!status.ok()) throw StatusError(status);
+    if (window.begin != begin || window.end <= begin || window.end > dataset_.samples) {
+      throw StatusError(StatusCode::invalid_argument,
+                        "a window has the rows [" + std::to_string(window.begin) + ", " +
+                            std::to_string(window.end) + "), but those before it end at " +
+                            std::to_string(begin) + " of " + std::to_string(dataset_.samples));
+    }
+    // The address of row 0 if all rows were in memory. It may be outside of any array, so it is
+    // computed as an integer.
+    const std::int64_t offset = begin * dataset_.stride * static_cast<std::int64_t>(sizeof(T));
+    dataset_.data = reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(data) -
+                                                  static_cast<std::uintptr_t>(offset));
+    step_.move_samples(dataset_.data, window);
+    return window;
+  }
+
+  // Makes the rows of a block readable. May throw StatusError.
+  void load(RowRange block) {
+    if (windows_ == nullptr || block.size() == 0) return;
+    const Status status = windows_->load(block);
+    if (!status.ok()) throw StatusError(status);
+  }
+
+  // Begins a pass of all rows. `compare`: whether its assign_rows() accumulates changes.
+  void begin_assignment(const double* centroids, bool compare) {
     centroids_ = centroids;
     clear_workers();
     StepPassOptions options;
-    options.reports_changes = ReportsLabelChanges<S> && accumulate == Accumulate::changes;
+    options.reports_changes = ReportsLabelChanges<S> && compare;
     step_.begin_pass(centroids_, clusters_, options);
-    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
+  }
+
+  // Assigns all rows in memory.
+  void assign_all(const double* centroids, std::int32_t* labels, Accumulate accumulate,
+                  double* squared_distances = nullptr) {
+    begin_assignment(centroids, accumulate == Accumulate::changes);
+    assign_rows(all_rows(), labels, accumulate, squared_distances);
+  }
+
+  // Assigns `rows`: all, or a window. Each worker accumulates what `accumulate` selects for the new
+  // labels.
+  void assign_rows(RowRange rows, std::int32_t* labels, Accumulate accumulate,
+                   double* squared_distances = nullptr) {
+    for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
+      load(block);
       if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
           LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
@@ -537,9 +630,12 @@ class LloydLoop {
 
   std::vector<FarSample> find_farthest(const std::int32_t* labels, std::int64_t wanted) {
     count_farthest(wanted);
-    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
-      for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
-        worker.farthest.add({i, distance, labels[i], 0});
+    for_each_window([&](RowRange window) {
+      for_each_block(window, [&](LoopWorker& worker, RowRange block) {
+        load(block);
+        for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
+          worker.farthest.add({i, distance, labels[i], 0});
+        });
       });
     });
     FarthestSamples farthest(wanted);
@@ -549,13 +645,18 @@ class LloydLoop {
 
   ExactSum sum_inertia(const std::int32_t* labels) {
     for_each_worker([](LoopWorker& worker) { worker.inertia = {}; });
-    for_each_block(all_rows(), [&](LoopWorker& worker, RowRange block) {
-      for_each_own_distance(block, labels,
-                            [&](std::int64_t, double distance) { worker.inertia.add(distance); });
-    });
+    add_inertia(all_rows(), labels);
     ExactSum inertia;
     for_each_worker([&](const LoopWorker& worker) { inertia.add(worker.inertia); });
     return inertia;
+  }
+
+  // Adds the inertia of rows that are in memory or loaded to that of the workers.
+  void add_inertia(RowRange rows, const std::int32_t* labels) {
+    for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
+      for_each_own_distance(block, labels,
+                            [&](std::int64_t, double distance) { worker.inertia.add(distance); });
+    });
   }
 
   void publish(bool labels_wanted, std::int64_t* counts, double& inertia, std::uint32_t& valid) {
@@ -574,7 +675,8 @@ class LloydLoop {
   }
 
   S& step_;
-  DatasetView dataset_;
+  DatasetView dataset_;  // `data` is moved from window to window
+  bool windowed_;        // the samples are not in memory
   SumPlan plan_;
   std::int64_t clusters_ = 0;
   const double* centroids_ = nullptr;  ///< of the last pass, k x d
@@ -584,6 +686,7 @@ class LloydLoop {
   std::optional<ClusterSums> sums_;                   ///< of all workers
   std::optional<DrivenPasses> passes_;                // none outside of begin() and end()
   Observer* observer_ = nullptr;
+  RowWindows* windows_ = nullptr;  // of this pass; null if the samples are in memory
   detail::BlockChecks checks_;
 };
 

@@ -121,6 +121,20 @@ concept DefersLabels = requires(S& step, std::int32_t* labels) {
   step.write_labels(labels);
 };
 
+/// A step that serves sessions of row windows (WindowedPasses): `move_samples(data, window)` is
+/// called after begin_pass(), before the blocks of each window. From then on row i is at `data` +
+/// i * stride values for the rows of the window; other rows must not be read. `data` itself may
+/// point outside of any array. `assign` may only read the rows of its block. `for_each_block` is
+/// called with windows instead of all rows, so the assignment of a pass takes several calls.
+///
+/// A step of such a session is constructed from a DatasetView whose `data` is null. The SDK then
+/// calls neither its query() for SeedingKernels nor write_labels(), and a step with DefersLabels
+/// labels the rows of its block only. A backend of such steps declares kCapabilityRowWindows.
+template <class S>
+concept ReadsRowWindows = requires(S& step, const void* data, RowRange window) {
+  step.move_samples(data, window);
+};
+
 /// Base of a step: one worker, consecutive blocks of rows, no state between passes, no limits, no
 /// additional memory. A step overrides by declaring members of the same names.
 struct StepBase {
@@ -190,6 +204,10 @@ struct RowStep : StepBase {
     centroids = values;
     clusters = count;
   }
+
+  /// ReadsRowWindows: keeps the pointer. A derived step whose constructor reads samples, or which
+  /// keeps pointers to them, must not declare kCapabilityRowWindows.
+  void move_samples(const void* data, RowRange) { dataset.data = data; }
 
   /// Step::assign, a sample at a time.
   std::int64_t assign(RowRange block, std::int32_t* labels) const {

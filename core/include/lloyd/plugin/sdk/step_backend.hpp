@@ -7,6 +7,8 @@
 
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
+#include <lloyd/plugin/abi/windowed_passes.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/lloyd_loop.hpp>
 #include <lloyd/plugin/sdk/step_checks.hpp>
@@ -16,9 +18,10 @@ namespace lloyd {
 /// A session that runs LloydLoop over a step, which it constructs from (DatasetView,
 /// ParameterList).
 template <Step S>
-class StepSession final : public Session, public PassKernels {
+class StepSession final : public Session, public PassKernels, public WindowedPasses {
  public:
-  /// What `dataset` points to must outlive the session.
+  /// What `dataset` points to must outlive the session. If the samples are not in memory, the
+  /// session serves WindowedPasses only.
   StepSession(const DatasetView& dataset, const ParameterList& parameters)
       : dataset_(dataset),
         values_(parameters.values, parameters.values + parameters.count),
@@ -40,9 +43,14 @@ class StepSession final : public Session, public PassKernels {
                  PartialResult& result) noexcept override {
     return guarded([&] { loop_.partial(request, observer, result); });
   }
-  /// PassKernels, and the interfaces of the step.
+  /// PassKernels or WindowedPasses, and the interfaces of the step.
   void* query(const char* interface_name) noexcept override {
-    if (std::string_view(interface_name) == kPassKernels) return static_cast<PassKernels*>(this);
+    const std::string_view name = interface_name;
+    if (dataset_.data == nullptr) {
+      if (name == kWindowedPasses) return static_cast<WindowedPasses*>(this);
+      if (name == kPassKernels || name == kSeedingKernels) return nullptr;  // they read samples
+    }
+    if (name == kPassKernels) return static_cast<PassKernels*>(this);
     return step_.query(interface_name);
   }
   void release() noexcept override { delete this; }
@@ -54,9 +62,17 @@ class StepSession final : public Session, public PassKernels {
               PassResult& result) noexcept override {
     return guarded([&] { loop_.pass(request, observer, result); });
   }
+  Status pass(const PassRequest& request, RowWindows& windows, Observer* observer,
+              PassResult& result) noexcept override {
+    return guarded([&] { loop_.pass(request, observer, result, &windows); });
+  }
   Status farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
                   std::int64_t* count) noexcept override {
     return guarded([&] { *count = loop_.farthest(wanted, observer, samples); });
+  }
+  Status farthest(std::int64_t wanted, RowWindows& windows, Observer* observer, FarSample* samples,
+                  std::int64_t* count) noexcept override {
+    return guarded([&] { *count = loop_.farthest(wanted, observer, samples, &windows); });
   }
   Status labels(std::int32_t* labels) noexcept override {
     return guarded([&] { loop_.pass_labels(labels); });
@@ -101,6 +117,10 @@ template <template <class> class StepOf, const BackendInfo& Info>
 class StepBackend final : public Backend {
   static_assert(detail::check_step_class<StepOf<float>>());
   static_assert(detail::check_step_class<StepOf<double>>());
+  static constexpr bool kReadsRowWindows = (Info.capabilities & kCapabilityRowWindows) != 0;
+  static_assert(!kReadsRowWindows ||
+                    (ReadsRowWindows<StepOf<float>> && ReadsRowWindows<StepOf<double>>),
+                "a backend with kCapabilityRowWindows needs steps with move_samples()");
 
  public:
   /// The template's Info.
@@ -143,6 +163,9 @@ class StepBackend final : public Backend {
               Session** session) noexcept override {
     return guarded([&] {
       *session = nullptr;
+      if (dataset.data == nullptr && !kReadsRowWindows) {
+        throw StatusError(StatusCode::unsupported, "the backend does not read rows in windows");
+      }
       if (dataset.dtype == DType::float32) {
         *session = new StepSession<StepOf<float>>(dataset, parameters);
       } else {

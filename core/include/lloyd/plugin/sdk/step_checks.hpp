@@ -27,6 +27,10 @@ concept DeclaresLabelChanges = requires(S& step, RowRange block, std::int32_t* l
                                         LabelChangeSums<typename S::value_type>& changes) {
   step.assign(block, labels, changes);
 };
+template <class S>
+concept DeclaresMoveSamples = requires {
+  &S::move_samples;
+};
 
 // Steps whose samples are labelled one at a time by RowStep::assign().
 template <class S>
@@ -51,6 +55,8 @@ constexpr bool check_step() {
   static_assert(ReportsLabelChanges<S> || !DeclaresLabelChanges<S>,
                 "the step's assign(block, labels, changes) must return the number of changed "
                 "labels, std::int64_t");
+  static_assert(ReadsRowWindows<S> || !DeclaresMoveSamples<S>,
+                "the step's move_samples(const void*, RowRange) must be public");
   static_assert(LabelsRows<S> || !UsesRowAssign<S>,
                 "the step's label(const T*) must be public and const, and return std::int32_t");
   return true;
