@@ -29,12 +29,14 @@ class Assignment {
   static constexpr std::int64_t kBlockAlignment = SpatialScreen<T>::kBlockAlignment;
 
   /// The data that `dataset` refers to and `team`, whose threads call assign(), must outlive it.
-  /// Fits of at least `min_spatial_samples` samples may use the spatial order.
+  /// Fits of at least `min_spatial_samples` samples may use the spatial order, which reads all
+  /// samples: not if these come in windows, with move_samples().
   Assignment(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set,
              Algorithm algorithm, std::int64_t min_spatial_samples = SpatialScreen<T>::kMinSamples)
       : dataset_(dataset),
         rows_(dataset, set, algorithm),
         spatial_allowed_(
+            dataset.data != nullptr &&
             spatial_pays(algorithm, dataset.samples, dataset.features, min_spatial_samples)),
         spatial_(dataset, set, team) {
     // emplace_back: copies of a worker would lose the reserved capacity of its change queue.
@@ -86,6 +88,13 @@ class Assignment {
     rows_.begin_pass(open_count);
     threads_ = static_cast<std::size_t>(threads);
     for (RowWorker<T>& worker : workers_of_pass()) rows_.prepare(worker);
+  }
+
+  /// From now on row i is at `data` + i * stride, and only rows of `window` can be read. Not for
+  /// passes in spatial order.
+  void move_samples(const void* data, lloyd::RowRange window) {
+    dataset_.data = data;
+    rows_.move_samples(data, window);
   }
 
   /// RowAssignment::assign() with the scratch memory of thread number `thread`.

@@ -40,7 +40,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 constexpr lloyd::BackendInfo kInfo = {
     .summary = "all cores, vectorised",
     .algorithm = "lloyd",
-    .capabilities = lloyd::kStepCapabilities,
+    .capabilities = lloyd::kStepCapabilities | lloyd::kCapabilityRowWindows,
     .accuracy = lloyd::Accuracy::exact,
     .accuracy_float64 = lloyd::Accuracy::exact,
     .reproducibility = lloyd::Reproducibility::canonical,
@@ -81,6 +81,7 @@ class OpenmpStep : public lloyd::StepBase {
   OpenmpStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
       : samples_(dataset.samples),
         features_(dataset.features),
+        in_windows_(dataset.data == nullptr),
         threads_(thread_count(parameters)),
         chooses_threads_(parameters.integer("threads") == 0),
         chunk_(parameters.integer("chunk")),
@@ -152,6 +153,10 @@ class OpenmpStep : public lloyd::StepBase {
     assignment_.set_centroids(centroids, clusters, allows_any_order_, useful_threads(samples_));
   }
 
+  void move_samples(const void* data, lloyd::RowRange window) {
+    assignment_.move_samples(data, window);
+  }
+
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {
     return assignment_.assign(
         thread_number, block, labels,
@@ -212,12 +217,16 @@ class OpenmpStep : public lloyd::StepBase {
         features_ <= lloyd_openmp::kBoxFeatures ? kBlockAlignment : lloyd_openmp::kTile;
     const std::int64_t min_rows = std::max<std::int64_t>(512, unit);
     constexpr std::int64_t kMaxRows = 16384;
-    const std::int64_t rows_each = std::clamp(rows.size() / (8 * threads_), min_rows, kMaxRows);
+    // Threads wait for the last block of each window, so windows have smaller ones.
+    const std::int64_t blocks_per_thread = in_windows_ ? 32 : 8;
+    const std::int64_t rows_each =
+        std::clamp(rows.size() / (blocks_per_thread * threads_), min_rows, kMaxRows);
     return rows_each / unit * unit;
   }
 
   std::int64_t samples_;
   std::int64_t features_;
+  bool in_windows_;  // the samples are not in memory
   std::int64_t clusters_ = 0;
   std::int64_t passes_ = 0;        // of this fit
   bool allows_any_order_ = false;  // whether the pass may use assign_positions()

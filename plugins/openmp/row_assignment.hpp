@@ -94,6 +94,13 @@ class RowAssignment {
 
   const DatasetScreen<T>& screens() const { return screens_; }
 
+  /// From now on row i is at `data` + i * stride for the rows of `window`.
+  void move_samples(const void* data, lloyd::RowRange window) {
+    dataset_.data = data;
+    screens_.move_samples(data, window);
+    exact_.move_samples(data);
+  }
+
   /// Labels the rows of a block, given their former labels. Calls report(samples, stride, changes,
   /// count) for batches of labels that change, and returns how many do. The sample of a change is
   /// at samples + row * stride.

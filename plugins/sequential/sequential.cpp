@@ -18,7 +18,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 constexpr lloyd::BackendInfo kInfo = {
     .summary = "one thread, textbook loops: the baseline",
     .algorithm = "lloyd",
-    .capabilities = lloyd::kStepCapabilities,
+    .capabilities = lloyd::kStepCapabilities | lloyd::kCapabilityRowWindows,
     .accuracy = lloyd::Accuracy::float32,
     .accuracy_float64 = lloyd::Accuracy::exact,
     .reproducibility = lloyd::Reproducibility::threads,
@@ -63,7 +63,10 @@ class SequentialStep : public lloyd::StepBase {
   using value_type = T;
 
   SequentialStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
-      : dataset_(dataset), range_(dataset), soa_(parameters.choice("layout") == kSoa) {
+      // Rows that come in windows stay in place: a copy would hold them all in memory.
+      : dataset_(dataset),
+        range_(dataset),
+        soa_(parameters.choice("layout") == kSoa && dataset.data != nullptr) {
     if (!soa_) return;
     columns_.resize(static_cast<std::size_t>(dataset.samples * dataset.features));
     for (std::int64_t i = 0; i < dataset.samples; ++i) {
@@ -87,6 +90,8 @@ class SequentialStep : public lloyd::StepBase {
     in_sample_type_ = sizeof(T) == sizeof(double) || range_.covers(centroids, clusters);
     centroids_.assign(centroids, centroids + clusters * dataset_.features);
   }
+
+  void move_samples(const void* data, lloyd::RowRange) { dataset_.data = data; }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) const {
     if (in_sample_type_) return assign_in(block, centroids_.data(), labels);

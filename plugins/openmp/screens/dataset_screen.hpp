@@ -27,7 +27,7 @@ class DatasetScreen {
  public:
   /// The data that `dataset` refers to must outlive it.
   DatasetScreen(const lloyd::DatasetView& dataset, InstructionSet set)
-      : dataset_(dataset), set_(set), scores_(dataset) {}
+      : dataset_(dataset), rows_end_(dataset.samples), set_(set), scores_(dataset) {}
 
   static std::int64_t bytes(std::int64_t n, std::int64_t k, std::int64_t d) {
     const std::int64_t stored = IntegerTiles::bytes(n, k, d);
@@ -36,6 +36,12 @@ class DatasetScreen {
     // Either layout may be needed if k changes within a session.
     return IntegerScreen::bytes(k, d) + stored +
            std::max(ScoreScreen<T>::bytes(k, d, true), ScoreScreen<T>::bytes(k, d, false));
+  }
+
+  /// From now on row i is at `data` + i * stride for the rows of `window`.
+  void move_samples(const void* data, lloyd::RowRange window) {
+    dataset_.data = data;
+    rows_end_ = window.end;
   }
 
   /// Allows storing rounded samples, because passes over the same samples will follow.
@@ -86,7 +92,9 @@ class DatasetScreen {
       if (kind_ == ScreenKind::rows) {
         const T* samples[kTile + kInterleavedRows];
         for (std::int64_t lane = 0; lane < kTile + kInterleavedRows; ++lane) {
-          samples[lane] = row(std::min(interleaved_row(begin, lane), dataset_.samples - 1));
+          // Lanes beyond the tile are only prefetched.
+          samples[lane] = row(lane < kTile ? begin + std::min(lane, rows - 1)
+                                           : std::min(interleaved_row(begin, lane), rows_end_ - 1));
         }
         screen_rows(set_, samples, dataset_.features, scores_.row_centroids(), former, nearest);
         return;
@@ -210,6 +218,7 @@ class DatasetScreen {
   }
 
   lloyd::DatasetView dataset_;
+  std::int64_t rows_end_;  // one past the last row that can be read
   InstructionSet set_;
   ScoreScreen<T> scores_;
   IntegerScreen integers_;
