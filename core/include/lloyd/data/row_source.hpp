@@ -12,6 +12,18 @@
 
 namespace lloyd {
 
+/// The rows of a source, mapped from its file into memory. Functions are thread-safe.
+class RowMapping {
+ public:
+  virtual ~RowMapping() = default;
+  /// The values of row 0, with the alignment of one value. All rows follow without gaps.
+  virtual const void* values() const = 0;
+  /// Makes rows readable. Throws InputError if that fails or the file has changed.
+  virtual void load(RowRange rows) const = 0;
+  /// Gives the memory of rows back to the system; they can be loaded again.
+  virtual void release(RowRange rows) const = 0;
+};
+
 /// A read-only matrix of n samples by d features that need not be in memory. All functions are
 /// thread-safe.
 class RowSource {
@@ -30,6 +42,12 @@ class RowSource {
   /// Peak memory of read() in bytes, excluding `values`, even for a single row: for example that of
   /// a compressed chunk, which is decompressed as a whole.
   virtual std::int64_t reading_bytes() const { return 0; }
+  /// True if several threads that read a few thousand rows each are together at least as fast as
+  /// one thread that reads all of these rows in one call. Passes that keep their state then read
+  /// rows on the threads that use them, see MemoryPlan::window_rows.
+  virtual bool reads_in_parallel() const { return false; }
+  /// The rows without a copy; null if read() converts values or they cannot be mapped.
+  virtual std::unique_ptr<RowMapping> map() const { return nullptr; }
   /// The path of the source file if its status-change time (ctime) has changed since it was opened,
   /// so that the rows must be compared again; otherwise empty.
   virtual std::string touched_file() const { return {}; }

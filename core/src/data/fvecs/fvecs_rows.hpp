@@ -23,6 +23,7 @@ class FvecsRows : public RowSource {
   std::int64_t features() const override { return header_.columns; }
   DType dtype() const override { return DType::float32; }
   void read(RowRange rows, void* values) const override;
+  bool reads_in_parallel() const override { return true; }
   std::string touched_file() const override { return file_.touched_path(); }
 
  private:

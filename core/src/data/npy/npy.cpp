@@ -10,17 +10,6 @@
 #include "data/rows/read_all.hpp"
 
 namespace lloyd {
-namespace {
-
-bool stays_in_place(const NpyHeader& header) {
-  // A mapping begins at a page, so the offset alone decides on the alignment.
-  const bool aligned = header.data_offset % static_cast<std::size_t>(size_of(header.dtype)) == 0;
-  const bool as_it_is = header.type == NpyType::float32 || header.type == NpyType::float64;
-  return as_it_is && !header.fortran_order && header.native_order && aligned;
-}
-
-}  // namespace
-
 Matrix read_npy(const std::filesystem::path& file) {
   auto mapped = std::make_shared<MappedFile>(file);
   const std::string_view bytes = mapped->bytes();

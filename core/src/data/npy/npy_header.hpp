@@ -44,4 +44,12 @@ constexpr std::size_t kMaxNpyHeader = std::size_t{1} << 17;
 /// anything but an array of numbers with one or two dimensions and at least one value.
 NpyHeader parse_npy_header(std::string_view file, std::string_view bytes, std::size_t file_size);
 
+/// True if the values lie in the file as they are in memory. A mapping begins at a page, so the
+/// offset alone decides on the alignment.
+inline bool stays_in_place(const NpyHeader& header) {
+  const bool aligned = header.data_offset % static_cast<std::size_t>(size_of(header.dtype)) == 0;
+  const bool as_it_is = header.type == NpyType::float32 || header.type == NpyType::float64;
+  return as_it_is && !header.fortran_order && header.native_order && aligned;
+}
+
 }  // namespace lloyd

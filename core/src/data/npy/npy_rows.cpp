@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/npy/npy_mapping.hpp"
 #include "data/rows/integer_rounding.hpp"
 
 namespace lloyd {
@@ -98,6 +99,11 @@ void NpyRows::read(RowRange rows, void* values) const {
     case NpyType::uint64:
       return read_values<std::uint64_t>(rows, doubles);
   }
+}
+
+std::unique_ptr<RowMapping> NpyRows::map() const {
+  if (!stays_in_place(header_)) return nullptr;
+  return NpyMapping::of(file_, header_.data_offset, header_.columns * size_of(header_.dtype));
 }
 
 std::vector<FeatureRounding> NpyRows::rounding() const {

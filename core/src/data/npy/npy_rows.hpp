@@ -28,6 +28,9 @@ class NpyRows : public RowSource {
   std::int64_t features() const override { return header_.columns; }
   DType dtype() const override { return header_.dtype; }
   void read(RowRange rows, void* values) const override;
+  // A few rows in Fortran order are a short piece of each column.
+  bool reads_in_parallel() const override { return !header_.fortran_order; }
+  std::unique_ptr<RowMapping> map() const override;
   std::string touched_file() const override { return file_->touched_path(); }
   std::vector<FeatureRounding> rounding() const override;
 

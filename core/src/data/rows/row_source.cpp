@@ -24,6 +24,7 @@ class MatrixRows : public RowSource {
   std::int64_t samples() const override { return matrix_.rows; }
   std::int64_t features() const override { return matrix_.columns; }
   DType dtype() const override { return matrix_.dtype; }
+  bool reads_in_parallel() const override { return true; }
 
   void read(RowRange rows, void* values) const override {
     const std::int64_t size = size_of(matrix_.dtype);

@@ -36,6 +36,7 @@ class RowView : public RowSource {
   std::int64_t features() const override { return source_->features(); }
   DType dtype() const override { return source_->dtype(); }
   std::int64_t reading_bytes() const override { return source_->reading_bytes(); }
+  bool reads_in_parallel() const override { return source_->reads_in_parallel(); }
   std::string touched_file() const override { return source_->touched_file(); }
   std::vector<FeatureRounding> rounding() const override { return source_->rounding(); }
 
@@ -90,6 +91,28 @@ class SelectedColumns : public RowView {
   std::vector<std::int64_t> columns_;
 };
 
+// Consecutive rows of a mapping.
+class SelectedMapping final : public RowMapping {
+ public:
+  SelectedMapping(std::unique_ptr<RowMapping> mapping, std::int64_t first, std::int64_t row_bytes)
+      : mapping_(std::move(mapping)), first_(first), offset_(first * row_bytes) {}
+
+  const void* values() const override {
+    return static_cast<const char*>(mapping_->values()) + offset_;
+  }
+  void load(RowRange rows) const override {
+    mapping_->load({first_ + rows.begin, first_ + rows.end});
+  }
+  void release(RowRange rows) const override {
+    mapping_->release({first_ + rows.begin, first_ + rows.end});
+  }
+
+ private:
+  std::unique_ptr<RowMapping> mapping_;
+  std::int64_t first_;
+  std::int64_t offset_;
+};
+
 class SelectedRows : public RowView {
  public:
   SelectedRows(std::shared_ptr<const RowSource> source, RowRange rows)
@@ -98,6 +121,11 @@ class SelectedRows : public RowView {
   std::int64_t samples() const override { return rows_.size(); }
   void read(RowRange rows, void* values) const override {
     source().read({rows_.begin + rows.begin, rows_.begin + rows.end}, values);
+  }
+  std::unique_ptr<RowMapping> map() const override {
+    std::unique_ptr<RowMapping> mapping = source().map();
+    if (mapping == nullptr) return nullptr;
+    return std::make_unique<SelectedMapping>(std::move(mapping), rows_.begin, row_bytes(source()));
   }
 
  private:

@@ -18,6 +18,7 @@
 #include <lloyd/data/backing_file.hpp>
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/files.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 
 #include "unit/support/temporary_folder.hpp"
@@ -319,6 +320,53 @@ TEST(RowSource, RefusesWhatReadingIntoMemoryRefuses) {
   EXPECT_EQ(message_of<InputError>([&] { open_rows(folder.path() / "t.npy"); }),
             (folder.path() / "t.npy").string() +
                 ": the .npy header has 1048588 bytes; the limit is 131072");
+}
+
+TEST(MappedRows, AreThoseThatAreRead) {
+  TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "rows.npy";
+  std::ofstream(file, std::ios::binary) << npy<float>(5000, 3, false, false);
+  const std::shared_ptr<const RowSource> whole = open_rows(file);
+  const std::shared_ptr<const RowSource> part = select_rows(whole, {1234, 4321});
+  for (const auto& [source, first] : {std::pair(whole, 0), std::pair(part, 1234)}) {
+    EXPECT_TRUE(source->reads_in_parallel());
+    const std::unique_ptr<RowMapping> mapping = source->map();
+    ASSERT_NE(mapping, nullptr);
+    const auto* const values = static_cast<const float*>(mapping->values());
+    for (std::int64_t begin = 0; begin < source->samples(); begin += 700) {
+      const RowRange rows{begin, std::min(begin + 700, source->samples())};
+      mapping->load(rows);
+      for (std::int64_t i = 3 * rows.begin; i < 3 * rows.end; ++i) {
+        ASSERT_EQ(values[i], static_cast<float>(value_at(first + i / 3, i % 3)));
+      }
+      mapping->release(rows);
+    }
+  }
+}
+
+TEST(MappedRows, EndWithTheFile) {
+  TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "rows.npy";
+  std::ofstream(file, std::ios::binary) << npy<double>(50000, 3, false, false);
+  const std::shared_ptr<const RowSource> source = open_rows(file);
+  const std::unique_ptr<RowMapping> mapping = source->map();
+  ASSERT_NE(mapping, nullptr);
+  mapping->load({49000, 50000});
+  std::filesystem::resize_file(file, 100000);
+  EXPECT_NE(message_of<InputError>([&] {
+              mapping->load({49000, 50000});
+            }).find("the file was truncated from"),
+            std::string::npos);
+}
+
+TEST(MappedRows, AreNotConverted) {
+  TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "rows.npy";
+  std::ofstream(file, std::ios::binary) << npy<float>(50, 3, true, false);
+  EXPECT_EQ(open_rows(file)->map(), nullptr);
+  EXPECT_FALSE(open_rows(file)->reads_in_parallel());
+  std::ofstream(file, std::ios::binary) << npy<float>(50, 3, false, true);
+  EXPECT_EQ(open_rows(file)->map(), nullptr);
 }
 
 }  // namespace
