@@ -1,8 +1,9 @@
 #include "dataset/row_blocks.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <exception>
-#include <future>
 #include <new>
 #include <utility>
 
@@ -50,29 +51,57 @@ RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
                     "of at least 1 row",
                     source.name(), block_rows));
   }
-  const std::int64_t bytes = block_rows_ * source.features() * size_of(source.dtype());
-  buffers_[0] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
-  if (block_rows_ == source.samples()) return;
-  buffers_[1] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+}
+
+std::byte* RowBlocks::allocated(Buffer& buffer) const {
+  if (buffer == nullptr) {
+    const std::int64_t bytes = block_rows_ * source_.features() * size_of(source_.dtype());
+    void* const memory = ::operator new(static_cast<std::size_t>(bytes), kAlignment);
+    buffer.reset(static_cast<std::byte*>(memory));
+  }
+  return buffer.get();
+}
+
+void RowBlocks::release() {
+  for (Buffer& buffer : buffers_) buffer.reset();
+}
+
+RowRange RowBlocks::first_block(RowRange rows) const {
+  return {rows.begin, std::min(rows.begin + block_rows_, rows.end)};
+}
+
+double RowBlocks::read(RowRange rows, std::byte* values) const {
+  const auto start = std::chrono::steady_clock::now();
+  read_block(source_, rows, values);
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+RowRange RowBlocks::Reader::next(const void** values) {
+  if (left_.size() <= 0) return {left_.end, left_.end};
+  const RowRange rows = blocks_.first_block(left_);
+  if (ahead_.valid()) {
+    reading_ms_ += ahead_.get();
+    std::swap(blocks_.buffers_[0], blocks_.buffers_[1]);
+  } else {
+    reading_ms_ += blocks_.read(rows, blocks_.buffer());
+  }
+  left_.begin = rows.end;
+  if (left_.size() > 0) {
+    ahead_ = std::async(std::launch::async, [&blocks = blocks_, next = blocks_.first_block(left_),
+                                             buffer = blocks_.allocated(blocks_.buffers_[1])] {
+      return blocks.read(next, buffer);
+    });
+  }
+  *values = blocks_.buffer();
+  return rows;
 }
 
 void RowBlocks::for_each(RowRange rows, const BlockBody& body) {
-  const auto block = [&](std::int64_t begin) {
-    return RowRange{begin, std::min(begin + block_rows_, rows.end)};
-  };
-  if (rows.size() <= 0) return;
-  read_block(source_, block(rows.begin), buffers_[0].get());
-  for (std::int64_t begin = rows.begin; begin < rows.end; begin += block_rows_) {
-    std::future<void> ahead;  // its destructor waits for the reading thread if `body` throws
-    if (begin + block_rows_ < rows.end) {
-      ahead = std::async(std::launch::async, [this, next = block(begin + block_rows_)] {
-        read_block(source_, next, buffers_[1].get());
-      });
-    }
-    body(block(begin), buffers_[0].get());
-    if (!ahead.valid()) return;
-    ahead.get();
-    std::swap(buffers_[0], buffers_[1]);
+  Reader reader(*this, rows);
+  const void* values = nullptr;
+  for (RowRange block = reader.next(&values); block.size() > 0; block = reader.next(&values)) {
+    body(block, values);
   }
 }
 
