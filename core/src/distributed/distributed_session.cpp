@@ -5,6 +5,7 @@
 #include <bit>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,13 +21,12 @@
 #include "dataset/row_range_of.hpp"
 #include "distributed/local_passes.hpp"
 #include "distributed/pass_message.hpp"
+#include "distributed/pass_totals.hpp"
 #include "session/partial_check.hpp"
 #include "session/status_error.hpp"
 
 namespace lloyd {
 namespace {
-
-__extension__ typedef unsigned __int128 UInt128;
 
 void require_same_centroids(const Ranks& ranks, const double* centroids, std::int64_t values) {
   std::vector<std::int64_t> bits(static_cast<std::size_t>(values));
@@ -74,10 +74,10 @@ class DistributedSession::Passes final : public HostFitPasses {
         observe_(spec.observe),
         limbs_(
             message_limbs(session.plan_, session.dataset_.total_samples(), session.ranks_.size())),
-        words_(static_cast<std::size_t>(spec.clusters * session.dataset_.features())),
-        counts_(static_cast<std::size_t>(spec.clusters)),
+        totals_(spec.clusters, session.dataset_.features()),
         sums_(session.plan_, spec.clusters),
-        message_(spec.clusters, session.plan_.is_integer() ? limbs_.count * std::ssize(words_) : 0,
+        message_(spec.clusters,
+                 session.plan_.is_integer() ? limbs_.count * std::ssize(totals_.sums) : 0,
                  (observe_ & kObserveInertia) != 0),
         closing_(spec.clusters, 0, true) {
     std::int32_t* labels = result.labels;
@@ -103,9 +103,9 @@ class DistributedSession::Passes final : public HostFitPasses {
     add_up(message_, status);
     if (observes_inertia) inertia_ = message_.inertia().value();
     if (session_.plan_.is_integer()) {
-      add_sums();
+      totals_.add_sums(limbs_, message_.sums());
     } else {
-      sum_in_row_order(words_, counts_);
+      sum_in_row_order(totals_.sums, totals_.counts);
     }
   }
 
@@ -126,13 +126,13 @@ class DistributedSession::Passes final : public HostFitPasses {
     const bool has_labels = result.labels != nullptr || session_.local_ == nullptr;
     result.valid = kValidInertia | (has_labels ? kValidLabels : 0u);
     if (result.counts == nullptr) return;
-    std::copy(counts_.begin(), counts_.end(), result.counts);
+    std::copy(totals_.counts.begin(), totals_.counts.end(), result.counts);
     result.valid |= kValidCounts;
   }
 
   void report(FitResult& result) override {
-    result.distances = distances_;
-    result.exact_fallbacks = exact_fallbacks_;
+    result.distances = totals_.distances;
+    result.exact_fallbacks = totals_.exact_fallbacks;
   }
 
   std::vector<FarSample> find_farthest(std::int64_t wanted) override {
@@ -183,8 +183,8 @@ class DistributedSession::Passes final : public HostFitPasses {
         continue;
       own.push_back(relocation);
     }
-    std::vector<SumWords> words(words_.size());
-    std::vector<std::int64_t> counts(counts_.size());
+    std::vector<SumWords> words(totals_.sums.size());
+    std::vector<std::int64_t> counts(totals_.counts.size());
     with_relocated_labels(own, local_->labels(), [&] { sum_in_row_order(words, counts); });
     sums.load(words.data(), counts.data());
   }
@@ -193,49 +193,21 @@ class DistributedSession::Passes final : public HostFitPasses {
   ClusterSums& sum_labels() override {
     // All ranks have the same sums, so that all throw or none.
     const Status checked = status_of([&] {
-      check_means(session_.plan_, session_.dataset_.statistics().data(), words_, counts_);
+      check_means(session_.plan_, session_.dataset_.statistics().data(), totals_.sums,
+                  totals_.counts);
     });
     if (!checked.ok()) throw AgreedError(checked);
-    sums_.load(words_.data(), counts_.data());
+    sums_.load(totals_.sums.data(), totals_.counts.data());
     return sums_;
   }
-  std::int64_t changed() const override { return changed_; }
+  std::int64_t changed() const override { return totals_.changed; }
 
  private:
   // Adds up a message of all ranks and takes its numbers and counts.
   void add_up(PassMessage& message, const Status& status) {
     message.add_up(session_.ranks_, status, observer_.stop_requested());
-    changed_ = message[PassMessage::changed];
-    distances_ += message[PassMessage::distances];
-    if (message[PassMessage::screening_ranks] > 0) {
-      exact_fallbacks_ =
-          std::max<std::int64_t>(exact_fallbacks_, 0) + message[PassMessage::exact_fallbacks];
-    }
-    std::int64_t rest = session_.dataset_.total_samples();
-    bool negative = false;
-    for (std::size_t c = 0; c < counts_.size(); ++c) {
-      counts_[c] += message.counts()[c];
-      negative |= counts_[c] < 0;
-      rest -= counts_[c];
-    }
-    if (rest == 0 && !negative) return;
-    throw AgreedError(
-        StatusCode::internal,
-        fmt::format("the counts of the clusters add up to {} with {} samples",
-                    session_.dataset_.total_samples() - rest, session_.dataset_.total_samples()));
-  }
-
-  // Adds the limbs of all ranks to the sums.
-  void add_sums() {
-    const std::size_t cells = words_.size();
-    for (std::size_t i = 0; i < cells; ++i) {
-      UInt128 sum = static_cast<UInt128>(words_[i].high) << 64 | words_[i].low;
-      for (int limb = 0; limb < limbs_.count; ++limb) {
-        const std::int64_t value = message_.sums()[static_cast<std::size_t>(limb) * cells + i];
-        sum += static_cast<UInt128>(static_cast<Int128>(value)) << (limb * limbs_.bits);
-      }
-      words_[i] = {static_cast<std::uint64_t>(sum), static_cast<std::uint64_t>(sum >> 64)};
-    }
+    const std::string fault = totals_.add(message, session_.dataset_.total_samples());
+    if (!fault.empty()) throw AgreedError(StatusCode::internal, fault);
   }
 
   // Compensated sums and counts by the current labels: each rank in turn adds its rows to those of
@@ -277,16 +249,12 @@ class DistributedSession::Passes final : public HostFitPasses {
   std::int64_t clusters_;
   std::uint32_t observe_;
   SumLimbs limbs_;
-  std::vector<SumWords> words_;       // sums of all ranks by the labels of the last pass, k x d
-  std::vector<std::int64_t> counts_;  // of all ranks, likewise, k
-  ClusterSums sums_;                  // a copy of both, in which samples are relocated
+  PassTotals totals_;  // of all ranks
+  ClusterSums sums_;   // a copy of its sums and counts, in which samples are relocated
   PassMessage message_, closing_;
   std::vector<std::int32_t> own_labels_;
   std::optional<LocalPasses> local_;
   double inertia_ = 0;
-  std::int64_t changed_ = 0;
-  std::int64_t distances_ = 0;
-  std::int64_t exact_fallbacks_ = -1;
 };
 
 DistributedSession::DistributedSession(const Dataset& dataset, Session* local,

@@ -25,7 +25,7 @@ namespace lloyd {
 /// iterations have the bits of one process if the backend labels every sample by itself.
 ///
 /// The local session may be a StreamedSession, which reads the rows of the rank in blocks in every
-/// pass. Only its partial() is used: drive_fit() runs in this session.
+/// pass. Its fit() is not used: drive_fit() runs in this session.
 ///
 /// Arrays of n entries (labels, squared distances) are those of this rank's rows. If a rank fails,
 /// all return its status with "rank N on HOST: " in front. If an observer stops one rank, all stop
