@@ -258,7 +258,8 @@ int run_fit(const Context& context, FitCommandOptions options) {
   GuestScope fitting;
   check_fit(*chosen.backend, dataset, chosen.parameters, options.fit);
 
-  BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
+  BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows,
+                         data.window_rows);
   BorrowedSeeding seeding(context, dataset, data.spare_bytes);
   return run_to_end([&] {
     if (options.tries_range()) {

@@ -172,7 +172,7 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
   };
   if (text_) {
     const MemoryPlan planned = plan(make_shape(*text_, options.clusters));
-    return {std::move(*text_), 0, limit - planned.bytes};
+    return {std::move(*text_), 0, 0, limit - planned.bytes};
   }
   ProblemShape shape;
   shape.samples = source_->samples();
@@ -191,13 +191,13 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }
     whole.rounding = source_->rounding();
-    return {std::move(whole), 0, limit - planned.bytes};
+    return {std::move(whole), 0, 0, limit - planned.bytes};
   }
   note("{} is read in blocks of {} samples, to stay within {} of memory\n", data_.file,
        planned.block_rows, experiment::format_bytes(limit));
   return_freed_memory();
   return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows,
-          limit - planned.bytes};
+          planned.window_rows, limit - planned.bytes};
 }
 
 void note_left_out_rows(const Dataset& dataset, std::string_view output, std::string_view value) {

@@ -58,6 +58,7 @@ Dataset describe_rows(std::unique_ptr<RowSource> source, std::int64_t block_rows
 struct BoundedData {
   Dataset dataset;
   std::int64_t block_rows = 0;   ///< rows per block, for BackendSession; 0: in memory
+  std::int64_t window_rows = 0;  ///< rows per window, for BackendSession; 0: no windows
   std::int64_t spare_bytes = 0;  ///< host memory that the plan leaves within the limit
 };
 

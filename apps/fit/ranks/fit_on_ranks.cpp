@@ -131,7 +131,8 @@ ExitStatus fit_rows(FitCommandOptions& options, const RankInputs& inputs, RankSc
   });
   if (!uses_seed(options.fit.seeding.method)) options.fit.restarts = 1;  // as fit() does
   GuestScope fitting;
-  BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows);
+  BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows,
+                         data.window_rows);
   RankProgress progress(options.fit, dataset.total_samples(), scope);
   scope.enter("before the first iteration of this run");
   const Fit fit = lloyd::fit(

@@ -155,13 +155,15 @@ RankData hold_rank_rows(std::shared_ptr<const RowSource> source, const ChosenBac
   const RowRange rows = rows_of_rank(source->samples(), ranks.rank(), ranks.size());
   const std::int64_t sharing = ranks_on_this_host(ranks);
   BlockReading reading;
+  std::int64_t window_rows = 0;
   Matrix matrix;
   std::vector<FeatureRounding> rounding;
   ranks.together([&] {
     const std::int64_t limit = process_memory(memory.limit) / (memory.limit ? 1 : sharing);
     if (rows.size() > 0) {
-      reading.block_rows =
-          plan_rows(*source, rows, chosen, options, limit, output_bytes).block_rows;
+      const MemoryPlan plan = plan_rows(*source, rows, chosen, options, limit, output_bytes);
+      reading.block_rows = plan.block_rows;
+      window_rows = plan.window_rows;
     }
     if (reading.block_rows == 0) {
       matrix = read_rows(*source, rows, ranks);
@@ -185,7 +187,7 @@ RankData hold_rank_rows(std::shared_ptr<const RowSource> source, const ChosenBac
   };
   return {Dataset::part(select_rows(std::move(source), rows), reading.block_rows,
                         scope.communicator(), stop),
-          reading.block_rows};
+          reading.block_rows, window_rows};
 }
 
 }  // namespace lloyd::apps

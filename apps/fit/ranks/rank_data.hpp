@@ -33,7 +33,8 @@ std::vector<RoundingLoss> rounding_losses_on_ranks(
 /// A part of a data set; see Dataset::part().
 struct RankData {
   Dataset dataset;
-  std::int64_t block_rows = 0;  ///< rows per block, for BackendSession; 0: in memory
+  std::int64_t block_rows = 0;   ///< rows per block, for BackendSession; 0: in memory
+  std::int64_t window_rows = 0;  ///< rows per window, for BackendSession
 };
 
 /// Takes this rank's rows of `source`, which all ranks have opened: in memory if a fit of them with

@@ -100,15 +100,21 @@ class BackendSession {
  public:
   /// `dataset` must outlive the session. A data set that is not in memory is read in every pass, in
   /// blocks of `block_rows` rows (>= 1, see plan_memory()), two of which are held in memory; for
-  /// one in memory, `block_rows` (>= 0) has no effect. The result does not depend on `block_rows`,
-  /// but the time does: each block costs 0.1 ms or more in every pass, so blocks should have
-  /// 1 MiB of values or more. Throws InputError, also for a null backend and for parameters of
-  /// another one, or BackendError.
+  /// one in memory, `block_rows` (>= 0) has no effect. With `window_rows` > 0 (see
+  /// plan_memory()), fits of such a data set keep labels and bounds of all samples in the backend
+  /// from one pass to the next, if the backend can (kCapabilityRowWindows) and sums are integers,
+  /// and hold two windows of so many rows instead of two blocks. This is faster, but takes the
+  /// backend's memory for all samples instead of that for one block. The result does not depend on
+  /// `block_rows` and `window_rows`, but the time does: each block costs 0.1 ms or more in every
+  /// pass, so blocks should have 1 MiB of values or more. Throws InputError, also for a null
+  /// backend and for parameters of another one, or BackendError.
   BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
-                 const ParameterSet& parameters, std::int64_t block_rows = 0);
+                 const ParameterSet& parameters, std::int64_t block_rows = 0,
+                 std::int64_t window_rows = 0);
   /// A temporary data set would be gone when the session uses it.
   BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
-                 const ParameterSet& parameters, std::int64_t block_rows = 0) = delete;
+                 const ParameterSet& parameters, std::int64_t block_rows = 0,
+                 std::int64_t window_rows = 0) = delete;
   ~BackendSession();
   BackendSession(const BackendSession&) = delete;
   BackendSession& operator=(const BackendSession&) = delete;

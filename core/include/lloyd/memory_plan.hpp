@@ -15,11 +15,15 @@ inline constexpr std::int64_t kProgramBytes = 32 << 20;
 struct MemoryPlan {
   /// 0: the data set is held in memory; else the rows per block, of which two are held.
   std::int64_t block_rows = 0;
+  /// Rows per window, two of which are held during a fit in which the backend keeps labels and
+  /// bounds of all samples between the passes; 0: it keeps nothing. For BackendSession.
+  std::int64_t window_rows = 0;
   std::int64_t bytes = 0;  ///< estimated peak of the process's host memory
 };
 
 /// Plans a fit of the data set `name` of `shape` (stride d) within `limit` bytes of host memory: in
-/// memory if that fits, else in the largest useful blocks. The plan counts the data or the blocks,
+/// memory if that fits, else in the largest useful blocks, with fits in windows if the backend has
+/// them and its memory for all samples fits. The plan counts the data or the blocks,
 /// labels, seeding, the backend's estimate, `reading_bytes` (RowSource::reading_bytes()),
 /// `output_bytes` (memory for outputs that the caller computes from the result), `ranks_bytes`
 /// (distributed_bytes() for a rank of several) and kProgramBytes.

@@ -84,7 +84,7 @@ class CheckedObserver final : public Observer {
 // Opens the backend on the rows of this process; null if a rank has none.
 SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
                             const Dataset& dataset, const ParameterSet& parameters,
-                            std::int64_t block_rows) {
+                            std::int64_t block_rows, std::int64_t window_rows) {
   if (backend == nullptr) {
     throw InputError(
         "the backend is a null pointer; load_backend() and Registry::load() return one");
@@ -102,10 +102,15 @@ SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
                     "data that is not in memory",
                     dataset.name(), block_rows));
   }
+  if (window_rows < 0) {
+    throw InputError(
+        fmt::format("{}: window_rows is {}; it must be at least 0", dataset.name(), window_rows));
+  }
   if (view.samples == 0) return nullptr;
   dataset.check_mapped_file();
   if (!dataset.in_memory()) {
-    return SessionPointer(new StreamedSession(backend, dataset, parameters, block_rows));
+    return SessionPointer(
+        new StreamedSession(backend, dataset, parameters, block_rows, window_rows));
   }
   Session* session = nullptr;
   throw_unless_ok(backend->name(), backend->backend().open(view, parameters.list(), &session));
@@ -181,7 +186,8 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
 }  // namespace
 
 BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
-                               const ParameterSet& parameters, std::int64_t block_rows)
+                               const ParameterSet& parameters, std::int64_t block_rows,
+                               std::int64_t window_rows)
     : backend_(std::move(backend)),
       dataset_(dataset),
       parameters_(parameters),
@@ -191,7 +197,7 @@ BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, con
   with_core_errors([&] {
     SessionPointer local;
     Ranks(dataset.communicator()).together([&] {
-      local = open_session(backend_, dataset, parameters_, block_rows);
+      local = open_session(backend_, dataset, parameters_, block_rows, window_rows);
       if (!dataset.in_memory()) streamed_ = static_cast<StreamedSession*>(local.get());
     });
     if (dataset.communicator() == nullptr) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 namespace lloyd {
 namespace {
@@ -26,6 +27,23 @@ double row_bytes(const ProblemShape& shape) {
   return static_cast<double>(shape.features) * static_cast<double>(size_of(shape.dtype));
 }
 
+// Rows of a window, which the threads of a backend share: enough for many blocks per thread, since
+// threads wait for one another at its end, but little memory. Reading compressed parts of a file
+// takes larger windows.
+std::int64_t window_rows(const ProblemShape& shape, std::int64_t reading_bytes) {
+  constexpr double kBytesPerCore = 2 << 20;
+  constexpr double kMinRowsPerCore = 4096;
+  constexpr double kMaxBytes = 64 << 20;
+  constexpr std::int64_t kUnit = 1024;  // windows of whole tiles
+  const double cores = usable_processors();
+  const double bytes = std::max(
+      std::min(cores * std::max(kBytesPerCore, kMinRowsPerCore * row_bytes(shape)), kMaxBytes),
+      static_cast<double>(reading_bytes) / 2);
+  const auto rows = static_cast<std::int64_t>(
+      std::clamp(bytes / row_bytes(shape), 1.0, static_cast<double>(shape.samples)));
+  return rows < kUnit ? rows : rows / kUnit * kUnit;
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
@@ -36,18 +54,19 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   const FitSpec spec = make_spec(options, 0);
   const double fixed = fixed_bytes(shape, options) + static_cast<double>(reading_bytes) +
                        static_cast<double>(output_bytes) + static_cast<double>(ranks_bytes);
-  const auto total = [&](std::int64_t rows, int held) {
+  // `held` blocks of `rows` rows, and a session on `session_rows` rows.
+  const auto total = [&](std::int64_t rows, int held, std::int64_t session_rows) {
     ProblemShape part = shape;
     // A block may have fewer rows than clusters, but an estimate is for a whole fit, with k <= n.
-    part.samples = std::max(rows, shape.clusters);
+    part.samples = std::max(session_rows, shape.clusters);
     const MemoryEstimate memory = estimate_memory(backend, part, parameters, spec);
-    const double former_labels = held > 1 ? 4 * static_cast<double>(rows) : 0;
+    const double former_labels = held > 1 ? 4 * static_cast<double>(session_rows) : 0;
     return fixed + held * static_cast<double>(rows) * row_bytes(shape) + former_labels +
            static_cast<double>(memory.host_bytes);
   };
   const auto most = static_cast<double>(limit);
-  const double whole = total(shape.samples, 1);
-  if (whole <= most) return {0, static_cast<std::int64_t>(whole)};
+  const double whole = total(shape.samples, 1, shape.samples);
+  if (whole <= most) return {0, 0, static_cast<std::int64_t>(whole)};
 
   const auto refuse = [&](double bytes, const char* how) {
     throw InputError(fmt::format(
@@ -70,11 +89,19 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   if (!in_blocks) refuse(whole, "as a whole, which is how text is held");
   auto rows = static_cast<std::int64_t>(
       std::clamp(kLargestBlockBytes / row_bytes(shape), 1.0, static_cast<double>(shape.samples)));
-  for (;; rows /= 2) {
-    const double bytes = total(rows, 2);
-    if (bytes <= most) return {rows, static_cast<std::int64_t>(bytes)};
+  double bytes = total(rows, 2, rows);
+  for (; bytes > most; bytes = total(rows, 2, rows)) {
     if (rows == 1) refuse(bytes, "even when they are read in blocks");
+    rows /= 2;
   }
+  MemoryPlan plan{rows, 0, static_cast<std::int64_t>(bytes)};
+  if ((backend.info().capabilities & kCapabilityRowWindows) != 0) {
+    const std::int64_t window = window_rows(shape, reading_bytes);
+    const double fit_bytes = total(window, 2, shape.samples);
+    if (fit_bytes <= most) plan.window_rows = window;
+    if (fit_bytes <= most) plan.bytes = static_cast<std::int64_t>(std::max(bytes, fit_bytes));
+  }
+  return plan;
 }
 
 std::int64_t distributed_bytes(const ProblemShape& shape) {

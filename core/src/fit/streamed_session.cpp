@@ -11,6 +11,8 @@
 #include <lloyd/plugin/sdk/guard.hpp>
 
 #include "fit/elapsed.hpp"
+#include "fit/row_sums.hpp"
+#include "fit/windowed_fit.hpp"
 #include "session/handed_values.hpp"
 #include "session/partial_check.hpp"
 #include "session/session_notes.hpp"
@@ -72,7 +74,7 @@ class StreamedSession::Passes final : public HostFitPasses {
     ClusterSums expected(session_.plan_, clusters_);
     session_.label_rows(request, observer_, closed, [&](RowRange rows, const void* data) {
       const Clock::time_point checking = Clock::now();
-      session_.add_rows(rows, data, labels_, expected);
+      add_rows(session_.dataset_, rows, data, labels_, expected);
       std::fill(labels_ + rows.begin, labels_ + rows.end, -1);
       check_ms_ += milliseconds_since(checking);
     });
@@ -109,9 +111,9 @@ class StreamedSession::Passes final : public HostFitPasses {
   void recompute_sums(const std::vector<Relocation>& relocations, ClusterSums& sums) override {
     with_relocated_labels(relocations, labels_, [&] {
       sums.clear();
-      session_.blocks_.for_each(
-          {0, session_.dataset_.samples()},
-          [&](RowRange rows, const void* data) { session_.add_rows(rows, data, labels_, sums); });
+      session_.blocks_.for_each([&](RowRange rows, const void* data) {
+        add_rows(session_.dataset_, rows, data, labels_, sums);
+      });
     });
   }
 
@@ -150,7 +152,7 @@ class StreamedSession::Passes final : public HostFitPasses {
 
 StreamedSession::StreamedSession(std::shared_ptr<const LoadedBackend> backend,
                                  const Dataset& dataset, const ParameterSet& parameters,
-                                 std::int64_t block_rows)
+                                 std::int64_t block_rows, std::int64_t window_rows)
     : backend_(std::move(backend)),
       dataset_(dataset),
       parameters_(parameters),
@@ -158,13 +160,28 @@ StreamedSession::StreamedSession(std::shared_ptr<const LoadedBackend> backend,
       blocks_(*dataset.source(), block_rows),
       seeding_(dataset, [this](Observer* observer, const StreamedSeeding::Body& body) {
         keep_failure([&] { for_each_session({0, dataset_.samples()}, observer, body); });
-      }) {}
+      }) {
+  const bool has_windows = (backend_->info().capabilities & kCapabilityRowWindows) != 0;
+  if (window_rows == 0 || !has_windows || !plan_.is_integer()) return;
+  passes_.emplace(
+      backend_, dataset_, parameters_, window_rows,
+      [this](const std::function<void()>& body) {
+        blocks_.release();
+        keep_failure(body);
+      },
+      notes_);
+}
 
 Status StreamedSession::fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept {
   notes_.clear();
   return guarded([&] {
     keep_failure([&] {
       result.sum_form = plan_.form;
+      if (passes_) {
+        WindowedFit passes(*this, *passes_, dataset_, plan_, spec, observer, result);
+        drive_fit(spec, observer, passes, result);
+        return;
+      }
       Passes passes(*this, spec, observer, result);
       drive_fit(spec, observer, passes, result);
     });
@@ -173,12 +190,14 @@ Status StreamedSession::fit(const FitSpec& spec, Observer* observer, FitResult& 
 
 Status StreamedSession::label(const LabelRequest& request, Observer* observer,
                               LabelResult& result) noexcept {
+  if (passes_) passes_->end();
   notes_.clear();
   return guarded([&] { keep_failure([&] { label_rows(request, observer, result); }); });
 }
 
 Status StreamedSession::partial(const PartialRequest& request, Observer* observer,
                                 PartialResult& result) noexcept {
+  if (passes_) passes_->end();
   notes_.clear();
   return guarded([&] { keep_failure([&] { partial_rows(request, observer, result); }); });
 }
@@ -201,6 +220,7 @@ void* StreamedSession::query(const char* interface_name) noexcept {
   const std::string_view name = interface_name;
   if (name == kSeedingKernels) return static_cast<SeedingKernels*>(&seeding_);
   if (name == kSessionNotes) return static_cast<SessionNotes*>(this);
+  if (name == kPassKernels && passes_) return static_cast<PassKernels*>(&*passes_);
   return nullptr;
 }
 
@@ -267,16 +287,6 @@ void StreamedSession::partial_rows(const PartialRequest& request, Observer* obse
   const std::vector<FarSample> sorted = farthest.sorted();
   std::copy(sorted.begin(), sorted.end(), result.farthest);
   result.farthest_count = static_cast<std::int64_t>(sorted.size());
-}
-
-void StreamedSession::add_rows(RowRange rows, const void* data, const std::int32_t* labels,
-                               ClusterSums& sums) const {
-  const std::int64_t d = dataset_.features();
-  if (dataset_.dtype() == DType::float32) {
-    sums.add(static_cast<const float*>(data), d, rows.size(), labels + rows.begin);
-  } else {
-    sums.add(static_cast<const double*>(data), d, rows.size(), labels + rows.begin);
-  }
 }
 
 void StreamedSession::label_rows(const LabelRequest& request, Observer* observer,

@@ -1,5 +1,5 @@
 // StreamedSession: a session on a data set that is not in memory, made of a backend's partial
-// passes.
+// passes or of its passes in windows.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,19 +19,26 @@
 #include <lloyd/registry.hpp>
 
 #include "dataset/row_blocks.hpp"
+#include "fit/streamed_passes.hpp"
 #include "seeding/streamed_seeding.hpp"
 
 namespace lloyd {
 
-/// Every pass reads the rows block by block, opens a session of the backend on each block and takes
-/// its partial(). Sums are exact or in the order of the rows, and drive_fit() decides between two
-/// passes, so that a backend which labels every sample by itself gives the bits of a fit in memory.
-/// The notes are those of the first block of the last pass, of one that summed where there was one.
+/// Every pass reads the rows block by block. By default it opens a session of the backend on each
+/// block and takes its partial(). In windows, fit() and PassKernels use one session of the backend
+/// for all rows, which keeps labels and bounds from pass to pass; see StreamedPasses. Sums are
+/// exact or in the order of the rows, and drive_fit() decides between two passes, so that a backend
+/// which labels every sample by itself gives the bits of a fit in memory. The notes are those of
+/// the session in windows, or of the first block of the last pass, of one that summed where there
+/// was one.
 class StreamedSession final : public Session, public SessionNotes {
  public:
-  /// `dataset` must outlive the session; two blocks of `block_rows` rows are held.
+  /// `dataset` must outlive the session; two blocks of `block_rows` rows are held. `window_rows`:
+  /// rows per window, of which two are held instead, for a backend that has passes in windows and
+  /// integer sums; 0: no passes in windows.
   StreamedSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
-                  const ParameterSet& parameters, std::int64_t block_rows);
+                  const ParameterSet& parameters, std::int64_t block_rows,
+                  std::int64_t window_rows = 0);
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override;
   Status label(const LabelRequest& request, Observer* observer,
@@ -60,8 +68,6 @@ class StreamedSession final : public Session, public SessionNotes {
                   const BlockBody& before = {});
   void partial_rows(const PartialRequest& request, Observer* observer, PartialResult& result,
                     const BlockBody& before = {});
-  void add_rows(RowRange rows, const void* data, const std::int32_t* labels,
-                ClusterSums& sums) const;
 
   /// Calls `body` with the backend's session on each block of `rows`. Throws StatusError for a
   /// block that cannot be opened, and once the observer asks to stop.
@@ -74,7 +80,8 @@ class StreamedSession final : public Session, public SessionNotes {
   RowBlocks blocks_;
   StreamedSeeding seeding_;
   std::string notes_;
-  std::exception_ptr failure_;  ///< of the source of rows, in the last call; null: none
+  std::optional<StreamedPasses> passes_;  // none without windows
+  std::exception_ptr failure_;            ///< of the source of rows, in the last call; null: none
 };
 
 }  // namespace lloyd

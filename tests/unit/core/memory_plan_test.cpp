@@ -2,11 +2,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
 #include <lloyd/memory_plan.hpp>
+#include <lloyd/plugin/sdk/step_backend.hpp>
 
 #include "unit/support/experiment_fake_backend.hpp"
 #include "unit/support/temporary_folder.hpp"
@@ -59,6 +61,40 @@ TEST_F(MemoryPlans, TakeBlocksWhereTheWholeDoesNotFit) {
   EXPECT_GT(small.block_rows, 0);
   EXPECT_LT(small.block_rows, plan.block_rows);
   EXPECT_LE(small.bytes, plan.bytes - 256 * kMiB);
+}
+
+template <class T>
+struct WindowPlanStep : RowStep<WindowPlanStep<T>, T> {
+  using RowStep<WindowPlanStep<T>, T>::RowStep;
+  std::int32_t label(const T*) const { return 0; }
+  // Bounds of all samples.
+  static std::int64_t estimate_bytes(const ProblemShape& shape, const ParameterList&) {
+    return 8 * shape.samples;
+  }
+};
+constexpr BackendInfo window_plan_info() {
+  BackendInfo info = exact_step_info("windows");
+  info.capabilities |= kCapabilityRowWindows;
+  return info;
+}
+constexpr BackendInfo kWindowPlanInfo = window_plan_info();
+
+TEST_F(MemoryPlans, TakeWindowsWhereTheMemoryOfTheBackendFits) {
+  EXPECT_EQ(plan(4096 * kMiB).window_rows, 0);
+  backend_ = std::make_shared<const LoadedBackend>("windows", make_plugin_header("windows", "1"),
+                                                   new StepBackend<WindowPlanStep, kWindowPlanInfo>,
+                                                   std::vector<DeviceInfo>(1), "");
+  EXPECT_EQ(plan(16384 * kMiB).window_rows, 0);  // in memory
+  const MemoryPlan plan = this->plan(4096 * kMiB);
+  EXPECT_GT(plan.block_rows, 0);
+  EXPECT_GT(plan.window_rows, 0);
+  EXPECT_EQ(plan.window_rows % 1024, 0);
+  EXPECT_LE(plan.window_rows, 64 * kMiB / 64);
+  EXPECT_LE(plan.bytes, 4096 * kMiB);
+  EXPECT_GT(plan.bytes, (8 + 4 + 4) * 100'000'000LL);  // bounds, labels, former labels
+  const MemoryPlan small = this->plan(1600'000'000);
+  EXPECT_GT(small.block_rows, 0);
+  EXPECT_EQ(small.window_rows, 0);
 }
 
 TEST_F(MemoryPlans, CountWhatARankTakesInAddition) {

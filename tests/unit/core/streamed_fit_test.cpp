@@ -1,17 +1,20 @@
 // Fits of data that is not in memory: the bits of a fit in memory, and errors of the source.
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <lloyd/data/blobs.hpp>
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
@@ -37,7 +40,12 @@ struct ExactStep : RowStep<ExactStep<T>, T> {
     return nearest_centroid(x, this->centroids, this->clusters, this->dataset.features).label;
   }
 };
-constexpr BackendInfo kExactInfo = exact_step_info("exact");
+constexpr BackendInfo exact_info() {
+  BackendInfo info = exact_step_info("exact");
+  info.capabilities |= kCapabilityRowWindows;
+  return info;
+}
+constexpr BackendInfo kExactInfo = exact_info();
 using ExactBackend = StepBackend<ExactStep, kExactInfo>;
 
 std::shared_ptr<const LoadedBackend> exact_backend() {
@@ -49,13 +57,14 @@ std::shared_ptr<const RowSource> source_of(const Matrix& matrix) {
   return rows_of("streamed", matrix);
 }
 
-// A session that streams its data set in blocks.
+// A session that streams its data set in blocks, or in windows if `window_rows` is not 0.
 class OwningSession final : public Session {
  public:
-  OwningSession(const std::shared_ptr<const LoadedBackend>& backend, const Matrix& matrix)
+  OwningSession(const std::shared_ptr<const LoadedBackend>& backend, const Matrix& matrix,
+                std::int64_t window_rows)
       : dataset_(source_of(matrix), kBlockRows),
-        session_(
-            new StreamedSession(backend, dataset_, backend->default_parameters(), kBlockRows)) {}
+        session_(new StreamedSession(backend, dataset_, backend->default_parameters(), kBlockRows,
+                                     window_rows)) {}
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
     return session_->fit(spec, observer, result);
   }
@@ -78,10 +87,13 @@ class OwningSession final : public Session {
   StreamedSession* session_;
 };
 
-// ExactBackend on streamed blocks of rows.
+constexpr BackendInfo kStreamedInfo = exact_step_info("streamed");
+
+// ExactBackend on streamed blocks or windows of rows.
 class StreamedBackend final : public Backend {
  public:
-  const BackendInfo* info() const noexcept override { return &kExactInfo; }
+  explicit StreamedBackend(std::int64_t window_rows) : window_rows_(window_rows) {}
+  const BackendInfo* info() const noexcept override { return &kStreamedInfo; }
   Status supports(const ProblemShape& shape, const ParameterList& parameters,
                   const FitSpec& spec) const noexcept override {
     return inner_->backend().supports(shape, parameters, spec);
@@ -100,7 +112,8 @@ class StreamedBackend final : public Backend {
     }
     return guarded([&] {
       *session = new OwningSession(
-          inner_, {nullptr, view.data, view.samples, view.features, view.stride, view.dtype});
+          inner_, {nullptr, view.data, view.samples, view.features, view.stride, view.dtype},
+          window_rows_);
     });
   }
   void* query(const char*) noexcept override { return nullptr; }
@@ -108,17 +121,28 @@ class StreamedBackend final : public Backend {
 
  private:
   std::shared_ptr<const LoadedBackend> inner_ = exact_backend();
+  std::int64_t window_rows_;
 };
 
-TEST(StreamedFits, PassTheConformanceSuite) {
-  const LoadedBackend backend("streamed", make_plugin_header("streamed", "1"), new StreamedBackend,
-                              std::vector<DeviceInfo>(1), "");
+void expect_conformance(std::int64_t window_rows) {
+  const LoadedBackend backend("streamed", make_plugin_header("streamed", "1"),
+                              new StreamedBackend(window_rows), std::vector<DeviceInfo>(1), "");
   const conformance::Report report = conformance::run(backend);
   EXPECT_TRUE(report.verified());
   for (const conformance::Result& result : report.results) {
     EXPECT_NE(result.outcome, conformance::Outcome::failed)
         << result.name << ": " << result.message;
+    if (result.name.find("pass/") == std::string::npos) continue;
+    EXPECT_EQ(result.outcome == conformance::Outcome::skipped, window_rows == 0) << result.name;
   }
+}
+
+TEST(StreamedFits, PassTheConformanceSuite) {
+  expect_conformance(0);
+}
+
+TEST(StreamedFits, InWindowsPassTheConformanceSuite) {
+  expect_conformance(kBlockRows);
 }
 
 Dataset in_memory(const conformance::Samples& samples, DType dtype) {
@@ -136,9 +160,14 @@ class StreamedFitsOf : public testing::TestWithParam<std::string> {
     const Fit expected = fit(whole, options);
     for (const std::int64_t rows : {std::int64_t{37}, std::int64_t{1} << 40}) {
       const Dataset streamed(source_of(dataset.matrix()), rows);
-      BackendSession session(backend, streamed, backend->default_parameters(), rows);
-      const Fit found = fit(session, options);
-      expect_same_results(found, expected, streamed);
+      for (const std::int64_t window_rows : {0, 37, 64, 1 << 20}) {
+        BackendSession session(backend, streamed, backend->default_parameters(), rows, window_rows);
+        const Fit found = fit(session, options);
+        expect_same_results(found, expected, streamed);
+        // Compensated sums take passes over blocks, which do not count them.
+        if (window_rows == 0 || found.result.sum_form == SumForm::compensated) continue;
+        EXPECT_EQ(found.result.exact_fallbacks < 0, expected.result.exact_fallbacks < 0);
+      }
     }
   }
 };
@@ -216,23 +245,26 @@ void lose_disk(void*, std::int64_t) {
 TEST(StreamedFits, PassOnWhatTheSourceThrows) {
   const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
   const auto backend = exact_backend();
-  for (const int reads : {4, 5, 6, 9}) {  // the statistics take four of them
-    const Dataset dataset(std::make_shared<const FaultyRows>("failing", matrix, reads, lose_disk),
-                          2);
-    BackendSession session(backend, dataset, backend->default_parameters(), 2);
-    FitOptions options{.clusters = 2, .max_iterations = 3, .fixed_iterations = true};
-    try {
-      session.fit_from({0, 1}, options);
-      FAIL() << "was finished";
-    } catch (const InputError& error) {  // the error is not the backend's
-      EXPECT_STREQ(error.what(), "failing: the disk is gone");
+  for (const std::int64_t window_rows : {0, 2}) {
+    for (const int reads : {4, 5, 6, 9, 12, 18}) {  // the statistics take four of them
+      const Dataset dataset(std::make_shared<const FaultyRows>("failing", matrix, reads, lose_disk),
+                            2);
+      BackendSession session(backend, dataset, backend->default_parameters(), 2, window_rows);
+      FitOptions options{.clusters = 2, .max_iterations = 3, .fixed_iterations = true};
+      try {
+        session.fit_from({0, 1}, options);
+        FAIL() << "was finished";
+      } catch (const InputError& error) {  // the error is not the backend's
+        EXPECT_STREQ(error.what(), "failing: the disk is gone");
+      }
     }
   }
 }
 
 // Clusters 1000 rows of a source in blocks of 100 rows. The fault is at the first read after those
 // for the statistics, then at each later one, until a fit has no more reads. Returns the messages.
-std::vector<std::string> messages_of_faults(const FaultyRows::Fault& fault) {
+std::vector<std::string> messages_of_faults(const FaultyRows::Fault& fault,
+                                            std::int64_t window_rows = 0) {
   constexpr std::int64_t kRows = 100;
   std::vector<double> values(2000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * i % 97);
@@ -242,7 +274,7 @@ std::vector<std::string> messages_of_faults(const FaultyRows::Fault& fault) {
   for (int reads = 10; reads < 1000; ++reads) {
     const Dataset dataset(std::make_shared<const FaultyRows>("failing", matrix, reads, fault),
                           kRows);
-    BackendSession session(backend, dataset, backend->default_parameters(), kRows);
+    BackendSession session(backend, dataset, backend->default_parameters(), kRows, window_rows);
     try {
       fit(session, {.clusters = 3, .max_iterations = 2});
       break;
@@ -256,8 +288,10 @@ std::vector<std::string> messages_of_faults(const FaultyRows::Fault& fault) {
 
 // At whatever read it fails: of seeding, fit or the final check.
 TEST(StreamedFits, SeedingPassesOnWhatTheSourceThrows) {
-  for (const std::string& message : messages_of_faults(lose_disk)) {
-    EXPECT_EQ(message, "failing: the disk is gone");
+  for (const std::int64_t window_rows : {0, 100}) {
+    for (const std::string& message : messages_of_faults(lose_disk, window_rows)) {
+      EXPECT_EQ(message, "failing: the disk is gone");
+    }
   }
 }
 
@@ -288,16 +322,162 @@ TEST(StreamedFits, ASourceMayCancelThem) {
 }
 
 TEST(StreamedFits, ASourceThatReturnsOtherValuesIsNamed) {
-  for (const std::string& message : messages_of_faults(shift_values)) {
-    EXPECT_EQ(message,
-              "failing: the source of rows returned other values than when the data set was made; "
-              "it must return the same rows in every pass");
+  for (const std::int64_t window_rows : {0, 100}) {
+    for (const std::string& message : messages_of_faults(shift_values, window_rows)) {
+      EXPECT_EQ(message,
+                "failing: the source of rows returned other values than when the data set was "
+                "made; it must return the same rows in every pass");
+    }
+  }
+}
+
+// The first pass reads a file ahead, later ones map it or read it on the backend's threads.
+TEST(StreamedFits, InWindowsOfFilesHaveTheBitsOfAFitInMemory) {
+  const TemporaryFolder folder;
+  const Dataset whole = make_blobs({.samples = 20000, .features = 5, .centers = 9, .seed = 4});
+  Registry registry(Registry::default_folders());
+  const auto backend = registry.load("openmp");
+  const FitOptions options{.clusters = 9, .max_iterations = 12, .fixed_iterations = true};
+  BackendSession in_memory(backend, whole, backend->default_parameters());
+  const Fit expected = fit(in_memory, options);
+  for (const char* name : {"rows.npy", "rows.fvecs"}) {
+    const std::filesystem::path file = folder.path() / name;
+    write_dataset(file, whole);
+    const Dataset streamed(open_rows(file), 1000);
+    BackendSession session(backend, streamed, backend->default_parameters(), 1000, 3000);
+    expect_same_results(fit(session, options), expected, streamed);
   }
 }
 
 TEST(StreamedDataset, RefusesANullSource) {
   EXPECT_EQ(message_of<InputError>([] { Dataset(std::shared_ptr<const RowSource>(), 10); }),
             "the source of rows is null");
+}
+
+// What is wrong with a backend that declares passes in windows.
+enum class WindowFault { no_passes, wrong_sums, wrong_counts, wrong_label, ignores_failures };
+
+// The passes of a session, with a fault.
+class FaultyPasses final : public Session, public WindowedPasses {
+ public:
+  FaultyPasses(Session* inner, WindowFault fault, std::int64_t samples)
+      : inner_(inner),
+        passes_(static_cast<WindowedPasses*>(inner->query(kWindowedPasses))),
+        fault_(fault),
+        samples_(samples) {}
+  Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
+    return inner_->fit(spec, observer, result);
+  }
+  Status label(const LabelRequest& request, Observer* observer,
+               LabelResult& result) noexcept override {
+    return inner_->label(request, observer, result);
+  }
+  Status partial(const PartialRequest& request, Observer* observer,
+                 PartialResult& result) noexcept override {
+    return inner_->partial(request, observer, result);
+  }
+  void* query(const char* name) noexcept override {
+    if (fault_ == WindowFault::no_passes || std::string_view(name) != kWindowedPasses) {
+      return nullptr;
+    }
+    return static_cast<WindowedPasses*>(this);
+  }
+  void release() noexcept override {
+    inner_->release();
+    delete this;
+  }
+  Status begin(const PassOptions& options) noexcept override { return passes_->begin(options); }
+  Status pass(const PassRequest& request, RowWindows& windows, Observer* observer,
+              PassResult& result) noexcept override {
+    const Status status = passes_->pass(request, windows, observer, result);
+    if (fault_ == WindowFault::ignores_failures) return {};
+    if (fault_ == WindowFault::wrong_sums && request.sums != nullptr) ++request.sums[0];
+    if (fault_ == WindowFault::wrong_counts) ++request.counts[0];
+    return status;
+  }
+  Status farthest(std::int64_t wanted, RowWindows& windows, Observer* observer, FarSample* samples,
+                  std::int64_t* count) noexcept override {
+    return passes_->farthest(wanted, windows, observer, samples, count);
+  }
+  Status labels(std::int32_t* labels) noexcept override {
+    const Status status = passes_->labels(labels);
+    if (fault_ == WindowFault::wrong_label) labels[samples_ - 1] = 1 << 30;
+    return status;
+  }
+  void end() noexcept override { passes_->end(); }
+
+ private:
+  Session* inner_;
+  WindowedPasses* passes_;
+  WindowFault fault_;
+  std::int64_t samples_;
+};
+
+class FaultyWindows final : public Backend {
+ public:
+  explicit FaultyWindows(WindowFault fault) : fault_(fault) {}
+  const BackendInfo* info() const noexcept override { return &kExactInfo; }
+  Status supports(const ProblemShape&, const ParameterList&,
+                  const FitSpec&) const noexcept override {
+    return {};
+  }
+  Status estimate(const ProblemShape&, const ParameterList&, const FitSpec&,
+                  MemoryEstimate&) const noexcept override {
+    return {};
+  }
+  Status open(const DatasetView& view, const ParameterList& parameters,
+              Session** session) noexcept override {
+    const Status status = inner_->backend().open(view, parameters, session);
+    if (view.data == nullptr) *session = new FaultyPasses(*session, fault_, view.samples);
+    return status;
+  }
+  void* query(const char*) noexcept override { return nullptr; }
+  void release() noexcept override { delete this; }
+
+ private:
+  std::shared_ptr<const LoadedBackend> inner_ = exact_backend();
+  WindowFault fault_;
+};
+
+TEST(StreamedFits, FindTheFaultsOfPassesInWindows) {
+  const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
+  const auto message = [&](WindowFault fault) {
+    const LoadedBackend faulty("faulty", make_plugin_header("faulty", "1"),
+                               new FaultyWindows(fault), std::vector<DeviceInfo>(1), "");
+    const std::shared_ptr<const LoadedBackend> backend(std::shared_ptr<void>(), &faulty);
+    const Dataset dataset(source_of(matrix), 3);
+    BackendSession session(backend, dataset, backend->default_parameters(), 3, 3);
+    return message_of<BackendError>([&] {
+      session.fit_from({0, 1}, {.clusters = 2, .max_iterations = 3, .fixed_iterations = true});
+    });
+  };
+  EXPECT_EQ(message(WindowFault::no_passes),
+            "faulty: it declares that it reads rows in windows, but its session has no "
+            "WindowedPasses");
+  EXPECT_EQ(message(WindowFault::wrong_sums),
+            "faulty: a partial pass: the sum of cluster 0, feature 0 is 9, but its samples sum up "
+            "to 6");
+  EXPECT_EQ(message(WindowFault::wrong_counts),
+            "faulty: the counts of the clusters add up to 9 with 8 samples");
+  EXPECT_EQ(message(WindowFault::wrong_label),
+            "faulty: a pass returned a label that is no cluster");
+}
+
+TEST(StreamedFits, InWindowsEndAtAFailedReadThatTheBackendIgnores) {
+  const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
+  const LoadedBackend faulty("faulty", make_plugin_header("faulty", "1"),
+                             new FaultyWindows(WindowFault::ignores_failures),
+                             std::vector<DeviceInfo>(1), "");
+  const std::shared_ptr<const LoadedBackend> backend(std::shared_ptr<void>(), &faulty);
+  for (const int reads : {4, 6}) {
+    const Dataset dataset(std::make_shared<const FaultyRows>("failing", matrix, reads, lose_disk),
+                          2);
+    BackendSession session(backend, dataset, backend->default_parameters(), 2, 2);
+    EXPECT_EQ(message_of<InputError>([&] {
+                session.fit_from({0, 1}, {.clusters = 2});
+              }),
+              "failing: the disk is gone");
+  }
 }
 
 TEST(StreamedFits, LabelWithDistancesAndWithout) {

@@ -180,13 +180,16 @@ TEST_P(DistributedFitsOf, OfRowsThatAreReadInBlocksHaveTheBitsOfOneProcess) {
       SCOPED_TRACE("problem " + std::to_string(number) + ", " + std::to_string(ranks) + " ranks");
       const std::vector<std::int64_t> bounds = random_bounds(problem.matrix.rows, ranks, random);
       const std::int64_t block_rows = 20 + static_cast<std::int64_t>(random() % 300);
+      const std::int64_t window_rows =
+          number % 2 == 0 ? 0 : 20 + static_cast<std::int64_t>(random() % 300);
       run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
         // One of three ranks has its rows in memory.
         const Dataset part =
             communicator->rank() % 3 == 2
                 ? part_of(problem.matrix, bounds, communicator)
                 : streamed_part_of(problem.matrix, bounds, communicator, block_rows);
-        BackendSession session(backend, part, backend->default_parameters(), block_rows);
+        BackendSession session(backend, part, backend->default_parameters(), block_rows,
+                               window_rows);
         const bool cancels = communicator->rank() == number % ranks;
         expect_outcome_of(run_part_fit(session, problem, cancels), expected, part);
       });
