@@ -23,8 +23,8 @@
 
 #include "commands/commands.hpp"
 #include "fit/ranks/launched_command.hpp"
+#include "guards/data_guards.hpp"
 #include "options/bounded_data.hpp"
-#include "options/data_guards.hpp"
 #include "options/data_options.hpp"
 #include "output/output.hpp"
 #include "progress/rows_progress.hpp"

@@ -9,8 +9,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/standardize.hpp>
 
+#include "guards/data_guards.hpp"
 #include "options/bounded_data.hpp"
-#include "options/data_guards.hpp"
 #include "options/option_names.hpp"
 #include "output/output.hpp"
 

@@ -18,7 +18,7 @@
 #include "fit/ranks/launched_command.hpp"
 #include "fit/ranks/rank_data.hpp"
 #include "fit/ranks/rank_files.hpp"
-#include "options/data_guards.hpp"
+#include "guards/data_guards.hpp"
 #include "output/delivery.hpp"
 #include "output/output.hpp"
 #include "process/exit_status.hpp"

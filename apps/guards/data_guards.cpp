@@ -1,11 +1,8 @@
-#include "options/data_guards.hpp"
+#include "guards/data_guards.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -13,172 +10,18 @@
 #include <fmt/format.h>
 
 #include <lloyd/data/files.hpp>
-#include <lloyd/data/row_source.hpp>
 #include <lloyd/internal/column_argument.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "guards/inspected_rows.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::apps {
 namespace {
 
-constexpr std::int64_t kMinSamples = 10;
 constexpr double kMaxScaleRatio = 100;
-
-// The first rows of a data set, as float64.
-class InspectedRows {
- public:
-  explicit InspectedRows(const Dataset& dataset) : features_(dataset.features()) {
-    constexpr std::int64_t kMaxRows = 1000;
-    constexpr std::int64_t kMaxValues = std::int64_t{1} << 20;
-    const std::int64_t fitting = std::max(kMinSamples, kMaxValues / features_);
-    rows_ = std::min({dataset.samples(), kMaxRows, fitting});
-    values_.resize(static_cast<std::size_t>(rows_ * features_));
-    if (dataset.in_memory()) {
-      for (std::int64_t i = 0; i < rows_; ++i) {
-        for (std::int64_t j = 0; j < features_; ++j) {
-          values_[static_cast<std::size_t>(i * features_ + j)] = dataset.matrix().at(i, j);
-        }
-      }
-    } else if (dataset.dtype() == DType::float64) {
-      dataset.source()->read({0, rows_}, values_.data());
-    } else {
-      std::vector<float> read(values_.size());
-      dataset.source()->read({0, rows_}, read.data());
-      std::copy(read.begin(), read.end(), values_.begin());
-    }
-  }
-
-  explicit InspectedRows(const CopiedRows& copied)
-      : features_(copied.features),
-        rows_(std::ssize(copied.first_rows) / copied.features),
-        values_(copied.first_rows) {}
-
-  std::int64_t rows() const { return rows_; }
-  double at(std::int64_t row, std::int64_t feature) const {
-    return values_[static_cast<std::size_t>(row * features_ + feature)];
-  }
-
- private:
-  std::int64_t features_;
-  std::int64_t rows_ = 0;
-  std::vector<double> values_;
-};
-
-bool counts_rows(const InspectedRows& rows, std::int64_t feature) {
-  const double first = rows.at(0, feature);
-  if (first != 0 && first != 1) return false;
-  for (std::int64_t i = 1; i < rows.rows(); ++i) {
-    if (rows.at(i, feature) != first + static_cast<double>(i)) return false;
-  }
-  return true;
-}
-
-// True if the values ascend, or descend, strictly. `rounded`: rounding may have made neighbours
-// equal, so equal neighbours are accepted unless all values are equal.
-bool is_monotonic(const InspectedRows& rows, std::int64_t feature, bool rounded) {
-  const double last = rows.at(rows.rows() - 1, feature);
-  if (last == rows.at(0, feature)) return false;
-  const bool ascends = last > rows.at(0, feature);
-  for (std::int64_t i = 1; i < rows.rows(); ++i) {
-    const double step = rows.at(i, feature) - rows.at(i - 1, feature);
-    if ((step == 0 && !rounded) || (step != 0 && (step > 0) != ascends)) return false;
-  }
-  return true;
-}
-
-bool are_distinct(const InspectedRows& rows, std::int64_t feature) {
-  std::set<double> seen;
-  for (std::int64_t i = 0; i < rows.rows(); ++i) {
-    if (!seen.insert(rows.at(i, feature)).second) return false;
-  }
-  return true;
-}
-
-// True if the integers of the feature are positive and have the same number of digits, at least 7,
-// as account numbers have.
-bool has_fixed_length(const FeatureStatistics& feature) {
-  constexpr double kMinNumber = 1e6;
-  if (feature.minimum < kMinNumber) return false;
-  return std::floor(std::log10(feature.minimum)) == std::floor(std::log10(feature.maximum));
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower;
-  for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
-// True for "id", "customer_id", "customerId", "ID", "index", "row" and the like.
-bool names_identifier(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kNames = {"id",  "uid", "uuid", "guid", "index",
-                                                      "idx", "key", "row",  "rowid"};
-  const std::string lower = lower_case(name);
-  if (std::find(kNames.begin(), kNames.end(), lower) != kNames.end()) return true;
-  return lower.ends_with("_id") || lower.ends_with("-id") || lower.ends_with(" id") ||
-         lower.starts_with("id_") || name.ends_with("Id");
-}
-
-// True for "class", "Target", "cluster_id" and the like.
-bool names_classes(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kWords = {"class",   "label",   "target",   "species",
-                                                      "cluster", "outcome", "diagnosis"};
-  const std::string lower = lower_case(name);
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view word) { return lower.starts_with(word); });
-}
-
-bool is_integer_valued(const FeatureStatistics& feature) {
-  return feature.quantum_exponent >= 0 && feature.minimum < feature.maximum;
-}
-
-// True if the values can be the numbers of classes.
-bool may_be_classes(const FeatureStatistics& feature) {
-  constexpr double kMaxClasses = 20;
-  return is_integer_valued(feature) && feature.minimum >= -1 && feature.minimum <= 1 &&
-         feature.maximum - feature.minimum < kMaxClasses;
-}
-
-bool is_year(double value) {
-  return value >= 1900 && value <= 2100 && value == std::floor(value);
-}
-
-// True if the row is a sequence with equal steps other than 0, as years, months, hours and
-// wavelengths in headers are.
-bool has_equal_steps(const InspectedRows& rows, std::int64_t row, std::int64_t features) {
-  constexpr double kTolerance = 1e-3;
-  const double step = rows.at(row, 1) - rows.at(row, 0);
-  for (std::int64_t j = 2; j < features; ++j) {
-    const double other = rows.at(row, j) - rows.at(row, j - 1);
-    if (std::fabs(other - step) > kTolerance * std::fabs(step)) return false;
-  }
-  return step != 0;
-}
-
-// True if the first row looks like a header of numbers: it has equal steps, or, with one or two
-// features, is a year or two that differ by one. No other row may have equal steps or consist of
-// years.
-bool has_numeric_header(const InspectedRows& rows, std::int64_t features) {
-  constexpr std::int64_t kMinRows = 3;
-  if (rows.rows() < kMinRows) return false;
-  const auto has_years = [&](std::int64_t row) {
-    for (std::int64_t j = 0; j < features; ++j) {
-      if (!is_year(rows.at(row, j))) return false;
-    }
-    return true;
-  };
-  const bool is_header =
-      features > 2
-          ? has_equal_steps(rows, 0, features)
-          : has_years(0) && (features == 1 || std::fabs(rows.at(0, 1) - rows.at(0, 0)) == 1);
-  if (!is_header) return false;
-  for (std::int64_t i = 1; i < rows.rows(); ++i) {
-    if (has_years(i) || (features > 2 && has_equal_steps(rows, i, features))) return false;
-  }
-  return true;
-}
 
 // One warning if the first sample of text without column names looks like a header of numbers.
 template <class Data>
@@ -227,59 +70,6 @@ std::string column_text(const std::vector<std::string>& names, const DataOptions
   const std::string text = names.empty() ? "" : names[static_cast<std::size_t>(feature)];
   return text.empty() ? fmt::format("column {}", options.column_of(feature))
                       : fmt::format("'{}'", shown(text));
-}
-
-// A value that stands for a missing one, such as -999.
-struct Sentinel {
-  double value = 0;
-  std::int64_t rows = 0;  // inspected rows with this value
-  double nearest = 0;     // extremes of the other values
-  double farthest = 0;
-};
-
-// The minimum or maximum of a feature if it is not 0, occurs in at least 3 of the inspected rows
-// and 1 % of them, and is farther from the other values than these are from one another. At least
-// 10 distinct other values are required: with fewer, the feature may be a category.
-std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t feature) {
-  constexpr std::int64_t kMinRows = 3;
-  constexpr std::int64_t kMaxRowsPerSentinel = 100;
-  constexpr std::size_t kMinOthers = 10;
-  double minimum = rows.at(0, feature);
-  double maximum = minimum;
-  for (std::int64_t i = 1; i < rows.rows(); ++i) {
-    minimum = std::min(minimum, rows.at(i, feature));
-    maximum = std::max(maximum, rows.at(i, feature));
-  }
-  std::int64_t at_extremes = 0;
-  for (std::int64_t i = 0; i < rows.rows(); ++i) {
-    at_extremes += rows.at(i, feature) == minimum || rows.at(i, feature) == maximum ? 1 : 0;
-  }
-  if (at_extremes < kMinRows) return std::nullopt;  // usual, and cheaper than what follows
-  std::map<double, std::int64_t> counts;
-  for (std::int64_t i = 0; i < rows.rows(); ++i) ++counts[rows.at(i, feature)];
-  if (counts.size() <= kMinOthers) return std::nullopt;
-  const auto first = counts.begin();
-  const auto last = std::prev(counts.end());
-  const Sentinel low{first->first, first->second, std::next(first)->first, last->first};
-  const Sentinel high{last->first, last->second, std::prev(last)->first, first->first};
-  for (const Sentinel& sentinel : {low, high}) {
-    if (sentinel.value == 0 || sentinel.rows < kMinRows) continue;
-    if (sentinel.rows * kMaxRowsPerSentinel < rows.rows()) continue;
-    if (std::fabs(sentinel.nearest - sentinel.value) >
-        std::fabs(sentinel.farthest - sentinel.nearest)) {
-      return sentinel;
-    }
-  }
-  return std::nullopt;
-}
-
-// True if the inspected rows have more than two values.
-bool has_several_values(const InspectedRows& rows, std::int64_t feature) {
-  std::set<double> values;
-  for (std::int64_t i = 0; i < rows.rows() && values.size() < 3; ++i) {
-    values.insert(rows.at(i, feature));
-  }
-  return values.size() > 2;
 }
 
 std::string_view float64_option(Remedy remedy) {
@@ -559,7 +349,7 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
     warnings.push_back(std::move(warning));
   }
   Guards guards(dataset, options, remedy);
-  if (dataset.samples() >= kMinSamples) {
+  if (dataset.samples() >= kMinInspectedSamples) {
     if (options.columns.empty()) guards.check_columns();
     guards.check_sentinels();
     if (standardized) {
