@@ -26,6 +26,7 @@
 #include "fit/model.hpp"
 #include "fit/ranks/launched_command.hpp"
 #include "fit/ranks/rank_data.hpp"
+#include "fit/ranks/rank_device.hpp"
 #include "fit/ranks/rank_files.hpp"
 #include "guards/data_guards.hpp"
 #include "json/parameters_json.hpp"
@@ -186,6 +187,7 @@ ExitStatus label_on_ranks(const Context& context, PredictOptions options, RankSc
       require_labels_space(options.labels, source->samples());
     }
   });
+  use_own_device(*chosen, ranks);
   require_same_labels(options.labels, ranks);
   const std::vector<RoundingLoss> losses =
       rounding_losses_on_ranks(unscaled, options.memory, scope.communicator());

@@ -1,7 +1,5 @@
 #include "options/backend_options.hpp"
 
-#include <set>
-
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
@@ -56,7 +54,7 @@ ChosenBackend BackendOptions::choose(const Context& context) const {
       throw InputError(fmt::format("--param of backend '{}': {}", backend->name(), error.what()));
     }
   }
-  return {std::move(backend), std::move(values)};
+  return {std::move(backend), std::move(values), std::move(given)};
 }
 
 }  // namespace lloyd::apps

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Context;
 struct ChosenBackend {
   std::shared_ptr<const LoadedBackend> backend;
   ParameterSet parameters;
+  std::set<std::string> given{};  ///< names of the parameters that the command line sets
 };
 
 /// Filled by the command line's parser.

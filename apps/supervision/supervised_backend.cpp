@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <lloyd/plugin/abi/device_cache.hpp>
+#include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 
@@ -69,10 +70,56 @@ class MarkedKernels final : public SeedingKernels {
   SeedingKernels* plugin_ = nullptr;
 };
 
+class MarkedSeeding final : public ResidentSeeding {
+ public:
+  explicit MarkedSeeding(SupervisionBoard& board) : board_(board) {}
+  /// Wraps the object; null for null.
+  ResidentSeeding* around(ResidentSeeding* plugin) {
+    plugin_ = plugin;
+    return plugin == nullptr ? nullptr : this;
+  }
+  Status begin_seeding() noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    return plugin_->begin_seeding();
+  }
+  Status add(std::int64_t row, Observer* observer, double* largest) noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    return plugin_->add(row, observer, largest);
+  }
+  Status weigh(const WeightScale& scale, Observer* observer,
+               std::int64_t* total) noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    return plugin_->weigh(scale, observer, total);
+  }
+  Status find(const std::int64_t* positions, std::int64_t count,
+              std::int64_t* rows) noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    return plugin_->find(positions, count, rows);
+  }
+  Status rate(const std::int64_t* rows, std::int64_t count, Observer* observer,
+              std::int64_t* gains) noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    return plugin_->rate(rows, count, observer, gains);
+  }
+  void end_seeding() noexcept override {
+    const MarkedCall call(board_, PluginCall::seeding);
+    plugin_->end_seeding();
+  }
+
+ private:
+  SupervisionBoard& board_;
+  ResidentSeeding* plugin_ = nullptr;
+};
+
 class MarkedSession final : public Session {
  public:
   MarkedSession(Session& plugin, SupervisionBoard& board)
-      : plugin_(plugin), board_(board), notes_(board), cache_(board), kernels_(board) {}
+      : plugin_(plugin),
+        board_(board),
+        notes_(board),
+        cache_(board),
+        kernels_(board),
+        seeding_(board) {}
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
     const MarkedCall call(board_, PluginCall::fit);
@@ -100,6 +147,9 @@ class MarkedSession final : public Session {
     if (std::strcmp(name, kSeedingKernels) == 0) {
       return kernels_.around(static_cast<SeedingKernels*>(offered));
     }
+    if (std::strcmp(name, kResidentSeeding) == 0) {
+      return seeding_.around(static_cast<ResidentSeeding*>(offered));
+    }
     return offered;
   }
   void release() noexcept override {
@@ -114,6 +164,7 @@ class MarkedSession final : public Session {
   MarkedNotes notes_;
   MarkedCache cache_;
   MarkedKernels kernels_;
+  MarkedSeeding seeding_;
 };
 
 class MarkedBackend final : public Backend {

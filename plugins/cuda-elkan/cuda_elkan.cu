@@ -12,20 +12,8 @@ namespace {
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(128),
-    lloyd::integer_parameter("memory_limit", 0, 0, std::int64_t{1} << 40,
-                             "limit of device memory, in MiB; 0: 90 % of the device's"),
+    lloyd_cuda::memory_limit_parameter(),
 };
-
-// Memory of the device; 0 (unlimited) if there is none, since then another check refuses the fit.
-std::int64_t card_bytes(const lloyd::ParameterList& parameters) {
-  const auto device = static_cast<int>(parameters.integer("device"));
-  try {
-    const lloyd_cuda::DeviceScope scope(device);
-    return lloyd_cuda::read_limits(device).total_bytes;
-  } catch (const lloyd::StatusError&) {
-    return 0;
-  }
-}
 
 struct ElkanPlugin {
   static constexpr lloyd::BackendInfo kInfo = {
@@ -49,7 +37,7 @@ struct ElkanPlugin {
                                   "the bounds hold for up to " + std::to_string(kMaxFeatures) +
                                       " features, there are " + std::to_string(shape.features));
     }
-    const std::int64_t card = card_bytes(parameters);
+    const std::int64_t card = lloyd_cuda::device_bytes_of(parameters);
     const std::int64_t limit = parameters.integer("memory_limit");
     const auto plan = lloyd_cuda_elkan::plan_for(shape, limit, card);
     if (plan.feasible) return {};
@@ -59,7 +47,7 @@ struct ElkanPlugin {
   static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape,
                                         const lloyd::ParameterList& parameters) {
     const auto plan = lloyd_cuda_elkan::plan_for(shape, parameters.integer("memory_limit"),
-                                                 card_bytes(parameters));
+                                                 lloyd_cuda::device_bytes_of(parameters));
     return lloyd_cuda::make_estimate(plan.host_bytes, plan.device_bytes);
   }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace lloyd_cuda_elkan {
 
@@ -18,7 +17,7 @@ struct PlanShape {
 
 /// A memory plan.
 struct Plan {
-  bool feasible = false;        ///< true: it keeps the limit
+  bool feasible = false;        ///< true: the plan fits into the limit
   bool resident = false;        ///< true: all samples stay on the device
   std::int64_t group_size = 1;  ///< centroids that share a lower bound: a power of two
   std::int64_t groups = 1;      ///< lower bounds per sample: ceil(k / group_size)
@@ -95,14 +94,6 @@ inline Plan choose_plan(const PlanShape& shape, double limit_bytes, double reser
   Plan plan = plan_of(shape, one_group, static_cast<std::int64_t>(rows));
   plan.feasible = plan.device_bytes <= available;
   return plan;
-}
-
-/// The memory limit in bytes: `mebibytes`, or 90 % of the device's memory if that is less or
-/// `mebibytes` is 0. A device of 0 bytes (unknown) is no limit.
-inline double limit_bytes(std::int64_t mebibytes, std::int64_t card_bytes) {
-  const double card = card_bytes > 0 ? 0.9 * static_cast<double>(card_bytes)
-                                     : std::numeric_limits<double>::infinity();
-  return mebibytes > 0 ? std::min(card, static_cast<double>(mebibytes) * (1 << 20)) : card;
 }
 
 }  // namespace lloyd_cuda_elkan

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cuda/loop/loop.hpp"
+#include "cuda/memory/memory_limit.hpp"
 
 namespace lloyd_cuda_elkan {
 
@@ -32,13 +33,13 @@ std::string mebibytes(double bytes) {
 
 Plan plan_for(const lloyd::ProblemShape& shape, std::int64_t limit_mebibytes,
               std::int64_t card_bytes) {
-  return choose_plan(plan_shape(shape), limit_bytes(limit_mebibytes, card_bytes),
+  return choose_plan(plan_shape(shape), lloyd_cuda::limit_bytes(limit_mebibytes, card_bytes),
                      loop_bytes(shape));
 }
 
 lloyd::Status refusal(const lloyd::ProblemShape& shape, const Plan& plan,
                       std::int64_t limit_mebibytes, std::int64_t card_bytes) {
-  const double limit = limit_bytes(limit_mebibytes, card_bytes);
+  const double limit = lloyd_cuda::limit_bytes(limit_mebibytes, card_bytes);
   return lloyd::Status::error(
       StatusCode::unsupported,
       std::to_string(shape.samples) + " samples of " + std::to_string(shape.features) +
@@ -90,7 +91,7 @@ void ElkanStep<T>::hold_samples() {
     resident_.reset();
     if (batches_ == nullptr || batch_rows_ != plan_.part_rows) {
       batches_.reset();
-      batches_ = std::make_unique<Batches<T>>(dataset_, plan_.part_rows);
+      batches_ = std::make_unique<lloyd_cuda::RowStream<T>>(dataset_, 0, plan_.part_rows);
       batch_rows_ = plan_.part_rows;
     }
   }
@@ -237,6 +238,11 @@ std::int64_t ElkanStep<T>::distances() {
 
 template <class T>
 void ElkanStep<T>::for_each_part(RowRange rows, const Body& body) {
+  // A seeding may follow a fit for whose clusters the samples could not be held.
+  if (resident_ == nullptr && batches_ == nullptr) {
+    throw lloyd::StatusError(StatusCode::out_of_memory,
+                             "the samples are not on the device, which ran out of memory before");
+  }
   if (plan_.resident) {
     body(rows, resident_->get());
   } else {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "batches.hpp"
 #include "cuda/device/device.hpp"
 #include "cuda/passes/pass.hpp"
 #include "cuda/resident/resident_samples.hpp"
+#include "cuda/resident/row_stream.hpp"
 #include "kernels.hpp"
 #include "plan.hpp"
 
@@ -29,13 +29,16 @@ lloyd::Status refusal(const lloyd::ProblemShape& shape, const Plan& plan,
 template <class T>
 class ElkanStep final : public lloyd_cuda::Step<T> {
  public:
-  /// `dataset` and `stream` must outlive the step. Throws StatusError.
+  /// `stream` and the arrays of `dataset` must outlive the step. Throws StatusError.
   ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_mebibytes, int block_size,
             const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 
   using CancelRequested = typename lloyd_cuda::Step<T>::CancelRequested;
   void prepare(std::int64_t clusters, const CancelRequested& cancel_requested) override;
   void assign(const lloyd_cuda::Pass& pass) override;
+  // Batches wait for the device and the first passes allocate, so they cannot be recorded in a
+  // graph.
+  bool repeats() const override { return plan_.resident && has_bounds_ && has_totals_; }
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
   void for_each_part(lloyd::RowRange rows, const Body& body) override;
@@ -71,10 +74,11 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   cudaStream_t stream_;
 
   std::int64_t clusters_ = 0;
-  const CancelRequested* cancel_requested_ = nullptr;
+  CancelRequested never_ = lloyd_cuda::Step<T>::never_cancelled;
+  const CancelRequested* cancel_requested_ = &never_;
   Plan plan_;
   std::unique_ptr<lloyd_cuda::ResidentSamples<T>> resident_;
-  std::unique_ptr<Batches<T>> batches_;
+  std::unique_ptr<lloyd_cuda::RowStream<T>> batches_;
   std::int64_t batch_rows_ = 0;
   State state_;
   lloyd_cuda::DeviceBuffer<Work> work_{1};

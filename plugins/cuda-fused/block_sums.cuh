@@ -11,7 +11,7 @@ namespace lloyd_cuda_fused {
 // Threads per multiprocessor for which flushing the block's sums still pays.
 inline constexpr int kThreadsPerMultiprocessor = 1024;
 
-/// Sums and counts of a tile in shared memory: clusters from `first_cluster` on, features from
+/// Sums and counts of a tile in shared memory, or their changes: clusters from `first_cluster` on, features from
 /// `first_feature` on.
 struct BlockSums {
   Tile tile;
@@ -43,9 +43,10 @@ struct BlockSums {
     const int copy = static_cast<int>(threadIdx.x) % tile.copies;
     return sums + copy * tile.copy_step + (cluster - first_cluster) * tile.cluster_step;
   }
-  __device__ void count(std::int64_t cluster) {
+  __device__ void count(std::int64_t cluster, int change = 1) {
     const int copy = static_cast<int>(threadIdx.x) % tile.copies;
-    atomicAdd(counts + copy * tile.clusters + (cluster - first_cluster), 1u);
+    atomicAdd(counts + copy * tile.clusters + (cluster - first_cluster),
+              static_cast<unsigned int>(change));
   }
 
   /// Adds all copies to the totals. All threads of the block must call it, between two barriers.
@@ -70,9 +71,12 @@ struct BlockSums {
     }
     if (first_feature != 0) return;
     for (std::int64_t c = threadIdx.x; c < tile.clusters; c += blockDim.x) {
-      unsigned long long count = 0;
-      for (int copy = 0; copy < tile.copies; ++copy) count += counts[copy * tile.clusters + c];
-      if (count != 0) atomicAdd(totals.counts + first_cluster + c, count);
+      long long count = 0;
+      for (int copy = 0; copy < tile.copies; ++copy) {
+        count += static_cast<int>(counts[copy * tile.clusters + c]);
+      }
+      if (count == 0) continue;
+      atomicAdd(totals.counts + first_cluster + c, static_cast<unsigned long long>(count));
     }
   }
 };

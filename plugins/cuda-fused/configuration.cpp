@@ -64,6 +64,9 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
       (request.clusters + kCentroidsTogether - 1) / kCentroidsTogether * kCentroidsTogether;
   const std::int64_t centroids = padded * request.features * request.centroid_bytes;
   Configuration configuration;
+  const bool in_float32 = request.centroid_bytes == 4;
+  configuration.block_size =
+      std::min(request.block_size, max_block_size(request.features, in_float32));
   configuration.space = request.space;
   if (request.space == CentroidSpace::shared) {
     if (centroids <= std::min(kFusedBytes, most)) {
@@ -86,6 +89,9 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
 
 std::string note_of(const Request& request, const Configuration& configuration, bool accumulates) {
   std::string note = lloyd_cuda::note_of(configuration.space);
+  if (configuration.block_size < request.block_size) {
+    note += ", blocks of " + std::to_string(configuration.block_size) + " threads";
+  }
   if (!accumulates) return note;
   if (configuration.fused) return note + ", sums in the same kernel";
   const std::int64_t tiles = configuration.tile.count(request.clusters, request.features);

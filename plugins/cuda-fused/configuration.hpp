@@ -9,13 +9,19 @@
 
 namespace lloyd_cuda_fused {
 
+/// Maximum threads per block of the first kernel for d features. In float32, rows of 32 features
+/// are in registers, and a larger block does not have as many as its threads would need.
+constexpr int max_block_size(std::int64_t features, bool in_float32) {
+  return in_float32 && features == 32 ? 512 : 1024;
+}
+
 /// Problem size and parameters of a pass.
 struct Request {
   std::int64_t clusters = 0;        ///< k
   std::int64_t features = 0;        ///< d
   std::int64_t centroid_bytes = 0;  ///< bytes per centroid value as the kernel reads it
   int limbs = 1;                    ///< 64-bit limbs of a sum
-  int block_size = 256;             ///< threads per block
+  int block_size = 256;             ///< threads per block, as requested
   bool split = false;               ///< true: a second kernel computes the sums
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
 };
@@ -41,6 +47,7 @@ struct Tile {
 /// The configuration of a pass.
 struct Configuration {
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::global;
+  int block_size = 0;                ///< threads per block of the first kernel
   bool fused = false;                ///< true: the first kernel also computes the sums
   std::int64_t centroids_bytes = 0;  ///< shared memory of the centroids; 0 if they are elsewhere
   Tile tile;                         ///< the sums of a block; all of k x d if fused

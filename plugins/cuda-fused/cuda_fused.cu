@@ -4,7 +4,7 @@
 
 #include "configuration.hpp"
 #include "cuda/backend.hpp"
-#include "cuda/resident/resident_step.hpp"
+#include "cuda/resident/stored_step.hpp"
 #include "kernels.hpp"
 
 namespace {
@@ -15,6 +15,7 @@ constexpr const char* kSpaces[] = {"shared", "global", "constant"};
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
+    lloyd_cuda::memory_limit_parameter(),
     lloyd::boolean_parameter(
         "split", false,
         "true: a second kernel computes the sums; false: the kernel that labels does"),
@@ -23,51 +24,93 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 };
 
 template <class T>
-class FusedStep final : public lloyd_cuda::ResidentStep<T> {
+class FusedStep final : public lloyd_cuda::StoredStep<T> {
  public:
   FusedStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
             const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
-      : lloyd_cuda::ResidentStep<T>(
+      : lloyd_cuda::StoredStep<T>(
             dataset, lloyd_cuda_fused::layout_for(dataset.features, sizeof(T) == sizeof(float)),
-            stream),
-        limits_(limits) {
+            parameters, limits, stream),
+        device_{limits, {}} {
     request_.features = dataset.features;
     request_.block_size = lloyd_cuda::block_size_of(parameters);
     request_.split = parameters.boolean("split");
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
-  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::CancelRequested&) override {
+  void prepare(std::int64_t clusters,
+               const typename lloyd_cuda::Step<T>::CancelRequested& cancel_requested) override {
+    lloyd_cuda::StoredStep<T>::prepare(clusters, cancel_requested);
     notes_.clear();
     sums_noted_ = false;
   }
-  void assign(const lloyd_cuda::Pass& pass) override {
+  bool assign_and_finish(const lloyd_cuda::Pass& pass, const lloyd_cuda::Finish& finish) override {
+    // With more cells, many blocks compute the means sooner than one.
+    constexpr std::int64_t kMaxCells = 2048;
+    if (!this->is_resident() || pass.clusters * request_.features > kMaxCells) return false;
+    begin_assignment(pass);
+    if (!configuration_.fused) return false;
+    this->for_each_part(pass.rows, [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
+      enqueue_pass(pass, samples, configuration_, device_, finish);
+    });
+    return true;
+  }
+  // Between iterations of one block there are neither launches nor waits for other blocks.
+  bool run_iterations(const lloyd_cuda::IterationArguments& even,
+                      const lloyd_cuda::IterationArguments& odd, int count) override {
+    constexpr std::int64_t kMaxRows = 4096;
+    constexpr double kMaxWork = 1 << 19;  // value differences of an iteration
+    const lloyd_cuda::Pass& pass = even.pass;
+    const double work = static_cast<double>(pass.rows.size()) *
+                        static_cast<double>(pass.clusters) *
+                        static_cast<double>(request_.features);
+    if (!this->is_resident() || pass.rows.size() > kMaxRows || work > kMaxWork) return false;
+    begin_assignment(pass);
+    if (!configuration_.fused || configuration_.space != CentroidSpace::shared) return false;
+    this->for_each_part(pass.rows, [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
+      enqueue_iterations(even, odd, count, samples, configuration_, device_);
+    });
+    return true;
+  }
+  bool moves_sums() const override { return true; }
+  // Passes wait for constant memory, which all sessions share, so they cannot be recorded in a
+  // graph.
+  bool repeats() const override {
+    return this->is_resident() && request_.space != CentroidSpace::constant;
+  }
+  std::string notes() const override {
+    const std::string stored = this->store_note();
+    return notes_ + (stored.empty() || notes_.empty() ? "" : ", ") + stored;
+  }
+
+ private:
+  void begin_assignment(const lloyd_cuda::Pass& pass) override {
     lloyd_cuda_fused::Request request = request_;
     request.clusters = pass.clusters;
     request.centroid_bytes = pass.in_float64 ? sizeof(double) : sizeof(T);
     request.limbs = pass.scale.limbs;
-    const lloyd_cuda_fused::Configuration configuration =
-        lloyd_cuda_fused::choose(request, limits_);
+    configuration_ = lloyd_cuda_fused::choose(request, device_.limits);
     if (notes_.empty() || (pass.accumulates() && !sums_noted_)) {
-      notes_ = note_of(request, configuration, pass.accumulates());
+      notes_ = note_of(request, configuration_, pass.accumulates());
       sums_noted_ = pass.accumulates();
     }
-    enqueue_pass(pass, this->samples(), configuration, limits_, request.block_size);
-    if (!pass.accumulates() || configuration.fused) return;
-    if (pass.phases != nullptr) pass.phases->begin(lloyd_cuda::Phase::update, pass.stream);
-    enqueue_accumulation(pass, this->samples(), configuration, limits_, request.block_size);
   }
-  std::string notes() const override { return notes_; }
+  void assign_part(const lloyd_cuda::Pass& part, const lloyd_cuda::Samples<T>& samples) override {
+    enqueue_pass(part, samples, configuration_, device_);
+    if (!part.accumulates() || configuration_.fused || lloyd_cuda_fused::moves_changed(part)) return;
+    part.begin_phase(lloyd_cuda::Phase::update);
+    enqueue_accumulation(part, samples, configuration_, device_.limits, request_.block_size);
+  }
 
- private:
-  lloyd_cuda::DeviceLimits limits_;
+  lloyd_cuda_fused::Device device_;
   lloyd_cuda_fused::Request request_;
+  lloyd_cuda_fused::Configuration configuration_;  // of the current pass
   // Notes on the passes since prepare(), on accumulating ones if there were any.
   std::string notes_;
   bool sums_noted_ = false;
 };
 
-struct FusedPlugin : lloyd_cuda::ResidentPlugin<FusedStep> {
+struct FusedPlugin : lloyd_cuda::StoredPlugin<FusedStep> {
   static constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
       "CUDA: assignment and sums in one kernel, in shared memory", 140, kParameters);
 };

@@ -7,26 +7,32 @@
 #include "cuda/device/constant_memory_lock.hpp"
 #include "cuda/device/shared_memory.hpp"
 #include "cuda/passes/distance.cuh"
+#include "cuda/passes/finish_iteration.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {
 namespace {
 
 using lloyd_cuda::CentroidSpace;
+using lloyd_cuda::Finish;
+using lloyd_cuda::IterationArguments;
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// Maximum of block_size. Without this bound some kernels use more registers than a block of that
-// size has.
-constexpr int kMaxThreads = 1024;
+// Without this bound some kernels use more registers than a block of that size has.
+template <int D>
+constexpr int kMaxThreads = max_block_size(D, true);
 // Samples per thread, so that a centroid that is read serves several.
 constexpr int kRows = 2;
 // Centroids per thread at a time, for a number of features that is not in registers.
 constexpr int kGroup = 8;
 
-// True if the lanes of a warp add one row together instead of one row each.
+// True if the lanes of a warp add one row together instead of one row each. Rows are contiguous.
 template <int D>
 constexpr bool kCooperate = D >= 8;
+// Values per load of centroids, and of samples in contiguous rows.
+template <class Real, int D>
+constexpr int kVector = sizeof(Real) == sizeof(float) && D % 4 == 0 ? 4 : 1;
 
 __constant__ __align__(16) double constant_memory[lloyd_cuda::kConstantBytes / 8];
 
@@ -43,6 +49,11 @@ struct Centroids {
   __device__ Real operator[](std::int64_t index) const {
     return Space == CentroidSpace::global ? __ldg(at(index)) : *at(index);
   }
+  // Four values; `index` is a multiple of 4.
+  __device__ float4 four(std::int64_t index) const {
+    const auto* const values = reinterpret_cast<const float4*>(at(index));
+    return Space == CentroidSpace::global ? __ldg(values) : *values;
+  }
 };
 
 template <class Real>
@@ -58,6 +69,37 @@ struct Nearest {
   }
 };
 
+template <int Step, class C, class Real>
+__device__ void read_values(const C& centroids, int index, Real (&values)[Step]) {
+  if constexpr (Step == 4) {
+    const float4 four = centroids.four(index);
+    values[0] = four.x;
+    values[1] = four.y;
+    values[2] = four.z;
+    values[3] = four.w;
+  } else {
+    values[0] = centroids[index];
+  }
+}
+
+template <class T, class Real, int D>
+__device__ void read_row(const Samples<T>& samples, std::int64_t row, Real (&x)[D]) {
+  const T* const from = samples.row(row);
+  if constexpr (kCooperate<D> && sizeof(T) == sizeof(float) && kVector<Real, D> == 4) {
+#pragma unroll
+    for (int j = 0; j < D; j += 4) {
+      const float4 four = __ldg(reinterpret_cast<const float4*>(from + j));
+      x[j] = four.x;
+      x[j + 1] = four.y;
+      x[j + 2] = four.z;
+      x[j + 3] = four.w;
+    }
+  } else {
+#pragma unroll
+    for (int j = 0; j < D; ++j) x[j] = static_cast<Real>(from[j * samples.feature_stride]);
+  }
+}
+
 // The nearest centroids of kRows rows. D is the number of features if they are held in registers;
 // 0: any number.
 template <class T, class Real, int D, class C>
@@ -65,23 +107,24 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
                              const C& centroids, std::int64_t clusters,
                              Nearest<Real> (&nearest)[kRows]) {
   if constexpr (D > 0) {
+    constexpr int kStep = kVector<Real, D>;
     Real x[kRows][D];
 #pragma unroll
-    for (int j = 0; j < D; ++j) {
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        x[r][j] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_stride]);
-      }
-    }
+    for (int r = 0; r < kRows; ++r) read_row<T, Real, D>(samples, rows[r], x[r]);
     const int k = static_cast<int>(clusters);
     for (int c = 0; c < k; ++c) {
       Real distance[kRows] = {};
 #pragma unroll
-      for (int j = 0; j < D; ++j) {
-        const Real value = centroids[c * D + j];
+      for (int j = 0; j < D; j += kStep) {
+        Real values[kStep];
+        read_values<kStep>(centroids, c * D + j, values);
 #pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-          distance[r] = lloyd_cuda::add_square(distance[r], lloyd_cuda::subtract(x[r][j], value));
+        for (int i = 0; i < kStep; ++i) {
+#pragma unroll
+          for (int r = 0; r < kRows; ++r) {
+            distance[r] =
+                lloyd_cuda::add_square(distance[r], lloyd_cuda::subtract(x[r][j + i], values[i]));
+          }
         }
       }
 #pragma unroll
@@ -120,31 +163,69 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
   }
 }
 
-// Adds the rows of a warp; each lane holds the label of one row (-1: none). Neighbouring lanes add
+// Where samples are added: the sums of the block, or directly the totals, for the few samples that
+// change if the sums of a block do not fit into shared memory.
+struct SumTarget {
+  BlockSums& block;
+  const Pass& pass;
+  bool uses_block;
+  std::int64_t features;
+
+  // Adds feature j of a sample to a cluster, or subtracts it (sign = -1).
+  template <class T>
+  __device__ void add(std::int64_t label, std::int64_t j, T x, int sign) {
+    const T value = sign < 0 ? -x : x;
+    if (uses_block) {
+      lloyd_cuda::add_to_limbs(block.sum_of(label) + j, block.tile.limb_stride, value, pass.scale, j,
+                               features);
+    } else {
+      lloyd_cuda::atomic_add(pass.totals.sums + label * features + j,
+                             lloyd_cuda::exact_value(value, pass.scale, j));
+    }
+    if (j == 0) count(label, sign);
+  }
+  __device__ void count(std::int64_t label, int sign) {
+    if (uses_block) {
+      block.count(label, sign);
+    } else {
+      atomicAdd(pass.totals.counts + label,
+                static_cast<unsigned long long>(static_cast<long long>(sign)));
+    }
+  }
+};
+
+// Adds rows of a warp to the clusters `to`, and subtracts them from the clusters `from` (-1: none).
+// Each lane holds the labels of one row; rows with to = -1 are left out. Neighbouring lanes add
 // neighbouring features of a row, so that they access different banks. Rows are contiguous.
 template <int D, class T>
-__device__ void add_rows(BlockSums& sums, const Pass& pass, const Samples<T>& samples,
-                         std::int64_t first_row, std::int32_t label) {
+__device__ void add_rows(SumTarget& target, const Samples<T>& samples, std::int64_t first_row,
+                         std::int32_t to, std::int32_t from) {
   constexpr int kTogether = 32 / D;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int feature = lane % D;
-#pragma unroll 4
-  for (int r = 0; r < 32; r += kTogether) {
-    const int row = r + lane / D;
-    const std::int32_t its_label = __shfl_sync(0xffffffffu, label, row);
-    if (its_label < 0) continue;
+  unsigned int left = __ballot_sync(0xffffffffu, to >= 0);
+  while (left != 0) {
+    int row = -1;
+#pragma unroll
+    for (int r = 0; r < kTogether; ++r) {
+      if (lane / D == r) row = __ffs(static_cast<int>(left)) - 1;  // -1 if none is left
+      left &= left - 1;
+    }
+    const int source = row < 0 ? 0 : row;
+    const std::int32_t its_to = __shfl_sync(0xffffffffu, to, source);
+    const std::int32_t its_from = __shfl_sync(0xffffffffu, from, source);
+    if (row < 0) continue;
     const T x = samples.row(first_row + row)[feature];
-    lloyd_cuda::add_to_limbs(sums.sum_of(its_label) + feature, sums.tile.limb_stride, x, pass.scale,
-                             feature, D);
-    if (feature == 0) sums.count(its_label);
+    target.add(its_to, feature, x, 1);
+    if (its_from >= 0) target.add(its_from, feature, x, -1);
   }
 }
 
+// Labels and sums the rows of a pass by all blocks of a grid. Returns false if the fit has halted.
 template <class T, class Real, int D, CentroidSpace Space>
-__global__ void __launch_bounds__(kMaxThreads, 1)
-    pass_kernel(Pass pass, Samples<T> samples, const Real* centroids, Configuration configuration) {
-  extern __shared__ __align__(16) unsigned long long shared_memory[];
-  if (*pass.halt != 0) return;
+__device__ bool run_pass(const Pass& pass, const Samples<T>& samples, const Real* centroids,
+                         const Configuration& configuration, unsigned long long* shared_memory) {
+  if (*static_cast<const volatile std::int32_t*>(pass.halt) != 0) return false;
   const std::int64_t d = samples.features;
   if constexpr (Space == CentroidSpace::shared) {
     Real* copy = reinterpret_cast<Real*>(shared_memory);
@@ -156,6 +237,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   const bool accumulates = configuration.fused && pass.accumulates();
   BlockSums sums(configuration.tile, shared_memory + configuration.centroids_bytes / 8, 0, 0);
   if (accumulates) sums.clear();
+  SumTarget target{sums, pass, accumulates, d};
+  const bool moves_in_totals = !configuration.fused && moves_changed(pass);
   __syncthreads();
 
   const Centroids<Space, Real> source{centroids};
@@ -187,27 +270,36 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const std::int32_t label = nearest[r].label;
+      std::int32_t former = -1;
       if (there[r] && (pass.changed != nullptr || !configuration.fused)) {
-        changed += pass.labels[rows[r]] != label ? 1 : 0;
-        pass.labels[rows[r]] = label;
+        former = pass.labels[rows[r]];
+        if (former != label) {
+          ++changed;
+          pass.labels[rows[r]] = label;
+        }
       }
-      if (!accumulates) continue;
+      if (!accumulates && !moves_in_totals) continue;
+      std::int32_t to = there[r] ? label : -1;
+      if (!pass.moves_sums) {
+        former = -1;
+      } else if (former == label) {
+        to = -1;
+      }
       if constexpr (kCooperate<D>) {
         const std::int64_t first_row =
             begin + r * static_cast<std::int64_t>(blockDim.x) + threadIdx.x / 32 * 32;
-        add_rows<D>(sums, pass, samples, first_row, there[r] ? label : -1);
+        add_rows<D>(target, samples, first_row, to, former);
         continue;
       }
-      if (!there[r]) continue;
+      if (to < 0) continue;
       const T* x = samples.row(rows[r]);
-      unsigned long long* sum = sums.sum_of(label);
       const int features = D > 0 ? D : static_cast<int>(d);
 #pragma unroll
       for (int j = 0; j < features; ++j) {
-        lloyd_cuda::add_to_limbs(sum + j, configuration.tile.limb_stride,
-                                 x[j * samples.feature_stride], pass.scale, j, d);
+        const T value = x[j * samples.feature_stride];
+        target.add(to, j, value, 1);
+        if (former >= 0) target.add(former, j, value, -1);
       }
-      sums.count(label);
     }
   }
   if (pass.changed != nullptr) {
@@ -218,30 +310,71 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
       atomicAdd(pass.changed, static_cast<unsigned long long>(changed));
     }
   }
-  if (!accumulates) return;
-  __syncthreads();
-  sums.flush(pass.totals, pass.scale, pass.clusters, d);
+  if (accumulates) {
+    __syncthreads();
+    sums.flush(pass.totals, pass.scale, pass.clusters, d);
+  }
+  return true;
+}
+
+template <class T, class Real, int D, CentroidSpace Space>
+__global__ void __launch_bounds__(kMaxThreads<D>, 1)
+    pass_kernel(Pass pass, Samples<T> samples, const Real* centroids, Configuration configuration,
+                Finish finish) {
+  extern __shared__ __align__(16) unsigned long long shared_memory[];
+  if (!run_pass<T, Real, D, Space>(pass, samples, centroids, configuration, shared_memory)) return;
+  if (finish.state == nullptr) return;
+  finish_iteration(finish, *reinterpret_cast<lloyd_cuda::DecisionMemory*>(shared_memory));
+}
+
+template <class Real>
+__host__ __device__ const Real* centroids_of(const Pass& pass) {
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    return pass.rounded;
+  } else {
+    return pass.centroids;
+  }
+}
+
+// `count` iterations by one block. Those with an even index have the arguments `even`.
+template <class T, class Real, int D>
+__global__ void __launch_bounds__(kMaxThreads<D>, 1)
+    iterations_kernel(IterationArguments even, IterationArguments odd, int count,
+                      Samples<T> samples, Configuration configuration) {
+  extern __shared__ __align__(16) unsigned long long shared_memory[];
+  auto& memory = *reinterpret_cast<lloyd_cuda::DecisionMemory*>(shared_memory);
+  const auto iterate = [&](const IterationArguments& arguments) {
+    const bool runs = run_pass<T, Real, D, CentroidSpace::shared>(
+        arguments.pass, samples, centroids_of<Real>(arguments.pass), configuration, shared_memory);
+    // The host may set the flag at any time, so that only some threads see it.
+    if (__syncthreads_or(!runs) != 0) return false;
+    finish_alone(arguments.finish, memory);
+    return true;
+  };
+  for (int i = 0; i < count; i += 2) {
+    if (!iterate(even) || (i + 1 < count && !iterate(odd))) return;
+  }
 }
 
 template <class T, class Real, int D, CentroidSpace Space>
 void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids,
-            const Configuration& configuration, const lloyd_cuda::DeviceLimits& limits,
-            int block_size) {
+            const Configuration& configuration, Device& device, const Finish& finish) {
+  const int block_size = configuration.block_size;
   const bool accumulates = configuration.fused && pass.accumulates();
-  const std::int64_t bytes =
+  std::int64_t bytes =
       configuration.centroids_bytes + (accumulates ? configuration.tile.bytes() : 0);
+  if (finish.state != nullptr) {
+    bytes = std::max<std::int64_t>(bytes, sizeof(lloyd_cuda::DecisionMemory));
+  }
   const auto kernel = pass_kernel<T, Real, D, Space>;
-  lloyd_cuda::allow_shared_memory(kernel, bytes, limits.shared_bytes_per_block);
-  int resident = 0;
-  lloyd_cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, block_size,
-                                                                  static_cast<std::size_t>(bytes)),
-                    "laying out a kernel");
+  lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
+  const int resident = device.occupancy.blocks(kernel, block_size, bytes);
   const std::int64_t tile_rows = static_cast<std::int64_t>(block_size) * kRows;
   const std::int64_t tiles = (pass.rows.size() + tile_rows - 1) / tile_rows;
   const std::int64_t per_multiprocessor =
-      std::clamp(kThreadsPerMultiprocessor / block_size, 1, std::max(resident, 1));
+      std::clamp(kThreadsPerMultiprocessor / block_size, 1, resident);
   const auto blocks = static_cast<unsigned>(
-      std::min<std::int64_t>(tiles, limits.multiprocessors * per_multiprocessor));
+      std::min<std::int64_t>(tiles, device.limits.multiprocessors * per_multiprocessor));
   if constexpr (Space == CentroidSpace::constant) {
     const lloyd_cuda::ConstantMemoryLock lock(pass.stream);
     lloyd_cuda::check(cudaMemcpyToSymbolAsync(
@@ -250,77 +383,111 @@ void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids,
                           0, cudaMemcpyDeviceToDevice, pass.stream),
                       "copying centroids to constant memory");
     kernel<<<blocks, block_size, static_cast<std::size_t>(bytes), pass.stream>>>(
-        pass, samples, centroids, configuration);
+        pass, samples, centroids, configuration, finish);
   } else {
     kernel<<<blocks, block_size, static_cast<std::size_t>(bytes), pass.stream>>>(
-        pass, samples, centroids, configuration);
+        pass, samples, centroids, configuration, finish);
   }
   lloyd_cuda::check_launch("pass_kernel");
 }
 
 template <class T, class Real, int D>
 void launch_in_space(const Pass& pass, const Samples<T>& samples, const Real* centroids,
-                     const Configuration& configuration, const lloyd_cuda::DeviceLimits& limits,
-                     int block_size) {
+                     const Configuration& configuration, Device& device, const Finish& finish) {
   switch (configuration.space) {
     case CentroidSpace::shared:
-      launch<T, Real, D, CentroidSpace::shared>(pass, samples, centroids, configuration, limits,
-                                                block_size);
+      launch<T, Real, D, CentroidSpace::shared>(pass, samples, centroids, configuration, device,
+                                                finish);
       break;
     case CentroidSpace::constant:
-      launch<T, Real, D, CentroidSpace::constant>(pass, samples, centroids, configuration, limits,
-                                                  block_size);
+      launch<T, Real, D, CentroidSpace::constant>(pass, samples, centroids, configuration, device,
+                                                  finish);
       break;
     case CentroidSpace::global:
-      launch<T, Real, D, CentroidSpace::global>(pass, samples, centroids, configuration, limits,
-                                                block_size);
+      launch<T, Real, D, CentroidSpace::global>(pass, samples, centroids, configuration, device,
+                                                finish);
       break;
+  }
+}
+
+template <class T, class Real, int D>
+void launch_iterations(const IterationArguments& even, const IterationArguments& odd, int count,
+                       const Samples<T>& samples, const Configuration& configuration,
+                       Device& device) {
+  const std::int64_t bytes =
+      std::max<std::int64_t>(configuration.centroids_bytes + configuration.tile.bytes(),
+                             sizeof(lloyd_cuda::DecisionMemory));
+  const auto kernel = iterations_kernel<T, Real, D>;
+  lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
+  kernel<<<1, static_cast<unsigned>(configuration.block_size), static_cast<std::size_t>(bytes),
+           even.pass.stream>>>(even, odd, count, samples, configuration);
+  lloyd_cuda::check_launch("iterations_kernel");
+}
+
+// Calls launch.operator()<Real, D>() for the type of the distances and the number of features in
+// registers.
+template <class T, class Launch>
+void launch_for(const Pass& pass, std::int64_t features, const Launch& launch) {
+  if (sizeof(T) == sizeof(double) || pass.in_float64) {
+    launch.template operator()<double, 0>();
+    return;
+  }
+  if constexpr (sizeof(T) == sizeof(float)) {
+    // Few features are held in registers.
+    switch (features) {
+      case 1:
+        return launch.template operator()<float, 1>();
+      case 2:
+        return launch.template operator()<float, 2>();
+      case 3:
+        return launch.template operator()<float, 3>();
+      case 4:
+        return launch.template operator()<float, 4>();
+      case 8:
+        return launch.template operator()<float, 8>();
+      case 16:
+        return launch.template operator()<float, 16>();
+      case 32:
+        return launch.template operator()<float, 32>();
+      default:
+        return launch.template operator()<float, 0>();
+    }
   }
 }
 
 }  // namespace
 
 lloyd_cuda::Layout layout_for(std::int64_t features, bool float32) {
-  const bool cooperate = float32 && (features == 8 || features == 16);
+  const bool cooperate = float32 && (features == 8 || features == 16 || features == 32);
   return cooperate ? lloyd_cuda::Layout::aos : lloyd_cuda::Layout::soa;
 }
 
 template <class T>
 void enqueue_pass(const Pass& pass, const Samples<T>& samples, const Configuration& configuration,
-                  const lloyd_cuda::DeviceLimits& limits, int block_size) {
+                  Device& device, const Finish& finish) {
   if (pass.rows.size() == 0) return;
-  if (sizeof(T) == sizeof(double) || pass.in_float64) {
-    launch_in_space<T, double, 0>(pass, samples, pass.centroids, configuration, limits, block_size);
-    return;
-  }
-  if constexpr (sizeof(T) == sizeof(float)) {
-    const auto launch_for = [&]<int D>() {
-      launch_in_space<float, float, D>(pass, samples, pass.rounded, configuration, limits,
-                                       block_size);
-    };
-    // Few features are held in registers.
-    switch (samples.features) {
-      case 1:
-        return launch_for.template operator()<1>();
-      case 2:
-        return launch_for.template operator()<2>();
-      case 3:
-        return launch_for.template operator()<3>();
-      case 4:
-        return launch_for.template operator()<4>();
-      case 8:
-        return launch_for.template operator()<8>();
-      case 16:
-        return launch_for.template operator()<16>();
-      default:
-        return launch_for.template operator()<0>();
-    }
-  }
+  launch_for<T>(pass, samples.features, [&]<class Real, int D>() {
+    launch_in_space<T, Real, D>(pass, samples, centroids_of<Real>(pass), configuration, device,
+                                finish);
+  });
 }
 
-template void enqueue_pass(const Pass&, const Samples<float>&, const Configuration&,
-                           const lloyd_cuda::DeviceLimits&, int);
-template void enqueue_pass(const Pass&, const Samples<double>&, const Configuration&,
-                           const lloyd_cuda::DeviceLimits&, int);
+template <class T>
+void enqueue_iterations(const IterationArguments& even, const IterationArguments& odd, int count,
+                        const Samples<T>& samples, const Configuration& configuration,
+                        Device& device) {
+  launch_for<T>(even.pass, samples.features, [&]<class Real, int D>() {
+    launch_iterations<T, Real, D>(even, odd, count, samples, configuration, device);
+  });
+}
+
+template void enqueue_pass(const Pass&, const Samples<float>&, const Configuration&, Device&,
+                           const Finish&);
+template void enqueue_pass(const Pass&, const Samples<double>&, const Configuration&, Device&,
+                           const Finish&);
+template void enqueue_iterations(const IterationArguments&, const IterationArguments&, int,
+                                 const Samples<float>&, const Configuration&, Device&);
+template void enqueue_iterations(const IterationArguments&, const IterationArguments&, int,
+                                 const Samples<double>&, const Configuration&, Device&);
 
 }  // namespace lloyd_cuda_fused

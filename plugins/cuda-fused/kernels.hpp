@@ -2,6 +2,9 @@
 #pragma once
 
 #include "configuration.hpp"
+#include "cuda/device/device_limits.hpp"
+#include "cuda/device/occupancy.hpp"
+#include "cuda/passes/finish_pass.hpp"
 #include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda_fused {
@@ -10,12 +13,34 @@ namespace lloyd_cuda_fused {
 /// together, else feature-major.
 lloyd_cuda::Layout layout_for(std::int64_t features, bool float32);
 
+/// The device's limits, and its cached occupancies.
+struct Device {
+  lloyd_cuda::DeviceLimits limits;
+  lloyd_cuda::Occupancy occupancy;
+};
+
+/// True if a pass adds only the samples whose label changes to its totals. In the first pass of a
+/// fit, every label does.
+LLOYD_HOST_DEVICE inline bool moves_changed(const lloyd_cuda::Pass& pass) {
+  return pass.accumulates() && pass.moves_sums && pass.former_centroids != nullptr;
+}
+
 /// Labels the rows of a pass. If the configuration is fused and the pass accumulates, the same
-/// kernel adds them to the totals.
+/// kernel adds them to the totals, and finishes the iteration if `finish` is given. If it is not
+/// fused, the kernel adds them only if moves_changed().
 template <class T>
 void enqueue_pass(const lloyd_cuda::Pass& pass, const lloyd_cuda::Samples<T>& samples,
-                  const Configuration& configuration, const lloyd_cuda::DeviceLimits& limits,
-                  int block_size);
+                  const Configuration& configuration, Device& device,
+                  const lloyd_cuda::Finish& finish = {});
+
+/// Runs `count` iterations over all samples by one block, for problems that are too small for more.
+/// Those with an even index have the arguments `even`. The configuration is fused, with centroids in
+/// shared memory.
+template <class T>
+void enqueue_iterations(const lloyd_cuda::IterationArguments& even,
+                        const lloyd_cuda::IterationArguments& odd, int count,
+                        const lloyd_cuda::Samples<T>& samples, const Configuration& configuration,
+                        Device& device);
 
 /// Adds the rows of a pass to its totals by their labels, one tile of clusters and features at a
 /// time.

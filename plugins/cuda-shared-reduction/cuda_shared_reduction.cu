@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cuda/backend.hpp"
-#include "cuda/resident/resident_step.hpp"
+#include "cuda/resident/stored_step.hpp"
 #include "kernels.hpp"
 
 namespace {
@@ -16,6 +16,7 @@ constexpr const char* kLayouts[] = {"soa", "aos"};
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
     lloyd_cuda::block_size_parameter(256),
+    lloyd_cuda::memory_limit_parameter(),
     lloyd::choice_parameter("layout", kLayouts,
                             "layout of the samples on the device: soa: each feature contiguous; "
                             "aos: each sample contiguous"),
@@ -29,36 +30,52 @@ int tree_size(int block_size) {
 }
 
 template <class T>
-class SharedReductionStep final : public lloyd_cuda::ResidentStep<T> {
+class SharedReductionStep final : public lloyd_cuda::StoredStep<T> {
  public:
   SharedReductionStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
                       const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
-      : lloyd_cuda::ResidentStep<T>(dataset, static_cast<Layout>(parameters.choice("layout")),
-                                    stream),
+      : lloyd_cuda::StoredStep<T>(dataset, static_cast<Layout>(parameters.choice("layout")),
+                                  parameters, limits, stream),
+        features_(dataset.features),
         limits_(limits),
         block_size_(lloyd_cuda::block_size_of(parameters)) {}
 
-  void prepare(std::int64_t, const typename lloyd_cuda::Step<T>::CancelRequested&) override {
+  void prepare(std::int64_t clusters,
+               const typename lloyd_cuda::Step<T>::CancelRequested& cancel_requested) override {
+    lloyd_cuda::StoredStep<T>::prepare(clusters, cancel_requested);
     space_.reset();
   }
-  void assign(const lloyd_cuda::Pass& pass) override {
-    namespace kernels = lloyd_cuda_shared_reduction;
-    space_ = kernels::choose_space(pass.clusters, this->samples().features,
-                                   pass.in_float64 ? sizeof(double) : sizeof(T), limits_);
-    kernels::enqueue_assignment(pass, this->samples(), *space_, limits_, block_size_);
-    if (!pass.accumulates()) return;
-    if (pass.phases != nullptr) pass.phases->begin(lloyd_cuda::Phase::update, pass.stream);
-    kernels::enqueue_update(pass, this->samples(), limits_, tree_size(block_size_));
+  // Passes wait for constant memory, which all sessions share, so they cannot be recorded in a
+  // graph.
+  bool repeats() const override {
+    return this->is_resident() && space_ && *space_ != lloyd_cuda::CentroidSpace::constant;
   }
-  std::string notes() const override { return space_ ? note_of(*space_) : std::string(); }
+  std::string notes() const override {
+    if (!space_) return {};
+    const std::string stored = this->store_note();
+    return note_of(*space_) + (stored.empty() ? "" : ", " + stored);
+  }
 
  private:
+  void begin_assignment(const lloyd_cuda::Pass& pass) override {
+    space_ = lloyd_cuda_shared_reduction::choose_space(
+        pass.clusters, features_, pass.in_float64 ? sizeof(double) : sizeof(T), limits_);
+  }
+  void assign_part(const lloyd_cuda::Pass& part, const lloyd_cuda::Samples<T>& samples) override {
+    namespace kernels = lloyd_cuda_shared_reduction;
+    kernels::enqueue_assignment(part, samples, *space_, limits_, block_size_);
+    if (!part.accumulates()) return;
+    part.begin_phase(lloyd_cuda::Phase::update);
+    kernels::enqueue_update(part, samples, limits_, tree_size(block_size_));
+  }
+
+  std::int64_t features_;
   lloyd_cuda::DeviceLimits limits_;
   int block_size_;
   std::optional<lloyd_cuda::CentroidSpace> space_;  // in the passes since prepare()
 };
 
-struct SharedReductionPlugin : lloyd_cuda::ResidentPlugin<SharedReductionStep> {
+struct SharedReductionPlugin : lloyd_cuda::StoredPlugin<SharedReductionStep> {
   static constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
       "CUDA: constant-memory centroids, tree reduction in shared memory", 120, kParameters);
 };

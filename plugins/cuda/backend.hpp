@@ -8,6 +8,9 @@
 #include <utility>
 
 #include <lloyd/plugin/abi/device_cache.hpp>
+#include <lloyd/plugin/abi/pass_kernels.hpp>
+#include <lloyd/plugin/abi/resident_seeding.hpp>
+#include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 #include <lloyd/plugin/plugin.hpp>
 #include <lloyd/plugin/sdk/guard.hpp>
@@ -18,6 +21,7 @@
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_estimate.hpp"
 #include "cuda/parameters.hpp"
+#include "cuda/seeding/device_seeding.hpp"
 
 namespace lloyd_cuda {
 
@@ -48,10 +52,14 @@ constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t pref
 /// A session that runs DeviceLoop over a step of `Plugin` and passes the step's notes on.
 template <class Plugin, class T>
 class CudaSession final : public lloyd::Session,
+                          public lloyd::PassKernels,
+                          public lloyd::ResidentSeeding,
+                          public lloyd::SeedingKernels,
                           public lloyd::SessionNotes,
                           public lloyd::DeviceCache {
  public:
-  /// Makes the data set resident on the device. Throws StatusError.
+  /// Copies the samples that fit to the device; the others are streamed in each pass. Throws
+  /// StatusError.
   CudaSession(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
       : device_(static_cast<int>(parameters.integer("device"))) {
     const DeviceScope scope(device_);
@@ -60,24 +68,71 @@ class CudaSession final : public lloyd::Session,
 
   lloyd::Status fit(const lloyd::FitSpec& spec, lloyd::Observer* observer,
                     lloyd::FitResult& result) noexcept override {
-    notes_current_ = false;
-    return on_device([&] { parts_->loop.fit(spec, observer, result); });
+    return on_request([&](Parts& parts) { parts.loop.fit(spec, observer, result); });
   }
   lloyd::Status label(const lloyd::LabelRequest& request, lloyd::Observer* observer,
                       lloyd::LabelResult& result) noexcept override {
-    notes_current_ = false;
-    return on_device([&] { parts_->loop.label(request, observer, result); });
+    return on_request([&](Parts& parts) { parts.loop.label(request, observer, result); });
   }
   lloyd::Status partial(const lloyd::PartialRequest& request, lloyd::Observer* observer,
                         lloyd::PartialResult& result) noexcept override {
-    notes_current_ = false;
-    return on_device([&] { parts_->loop.partial(request, observer, result); });
+    return on_request([&](Parts& parts) { parts.loop.partial(request, observer, result); });
   }
   void* query(const char* interface_name) noexcept override {
     const std::string_view name(interface_name);
+    if (name == lloyd::kPassKernels) return static_cast<lloyd::PassKernels*>(this);
+    if (name == lloyd::kSeedingKernels) return static_cast<lloyd::SeedingKernels*>(this);
+    if (name == lloyd::kResidentSeeding) return static_cast<lloyd::ResidentSeeding*>(this);
     if (name == lloyd::kSessionNotes) return static_cast<lloyd::SessionNotes*>(this);
     if (name == lloyd::kDeviceCache) return static_cast<lloyd::DeviceCache*>(this);
     return nullptr;
+  }
+  lloyd::Status begin(const lloyd::PassOptions& options) noexcept override {
+    return on_request([&](Parts& parts) { parts.loop.begin_passes(options); });
+  }
+  lloyd::Status pass(const lloyd::PassRequest& request, lloyd::Observer* observer,
+                     lloyd::PassResult& result) noexcept override {
+    return on_request([&](Parts& parts) { parts.loop.pass(request, observer, result); });
+  }
+  lloyd::Status farthest(std::int64_t wanted, lloyd::Observer* observer, lloyd::FarSample* samples,
+                         std::int64_t* count) noexcept override {
+    return on_request(
+        [&](Parts& parts) { *count = parts.loop.farthest(wanted, observer, samples); });
+  }
+  lloyd::Status labels(std::int32_t* labels) noexcept override {
+    return on_device([&] { parts_->loop.pass_labels(labels); });
+  }
+  void end() noexcept override { parts_->loop.end_passes(); }
+
+  lloyd::Status nearest(const lloyd::NearestRequest& request,
+                        lloyd::Observer* observer) noexcept override {
+    return on_seeding([&](Seeding& seeding) { seeding.nearest(request, observer); });
+  }
+  lloyd::Status gains(const lloyd::GainsRequest& request,
+                      lloyd::Observer* observer) noexcept override {
+    return on_seeding([&](Seeding& seeding) { seeding.gains(request, observer); });
+  }
+  lloyd::Status begin_seeding() noexcept override {
+    return on_seeding([](Seeding& seeding) { seeding.begin(); });
+  }
+  lloyd::Status add(std::int64_t row, lloyd::Observer* observer,
+                    double* largest) noexcept override {
+    return on_seeding([&](Seeding& seeding) { *largest = seeding.add(row, observer); });
+  }
+  lloyd::Status weigh(const lloyd::WeightScale& scale, lloyd::Observer* observer,
+                      std::int64_t* total) noexcept override {
+    return on_seeding([&](Seeding& seeding) { *total = seeding.weigh(scale, observer); });
+  }
+  lloyd::Status find(const std::int64_t* positions, std::int64_t count,
+                     std::int64_t* rows) noexcept override {
+    return on_seeding([&](Seeding& seeding) { seeding.find(positions, count, rows); });
+  }
+  lloyd::Status rate(const std::int64_t* rows, std::int64_t count, lloyd::Observer* observer,
+                     std::int64_t* gains) noexcept override {
+    return on_seeding([&](Seeding& seeding) { seeding.rate(rows, count, observer, gains); });
+  }
+  void end_seeding() noexcept override {
+    on_device([&] { parts_->seeding.end(); });
   }
   lloyd::Status evict() noexcept override {
     return on_device([&] {
@@ -105,17 +160,45 @@ class CudaSession final : public lloyd::Session,
   }
 
  private:
+  using Seeding = DeviceSeeding<T>;
+
   struct Parts {
     Parts(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
           const DeviceLimits& limits)
         : step(Plugin::template make_step<T>(dataset, parameters, limits, stream)),
-          loop(*step, dataset, stream) {}
+          loop(*step, dataset, stream),
+          seeding(*step, dataset, stream) {}
     Stream stream;
     std::unique_ptr<Step<T>> step;
     DeviceLoop<T> loop;
+    Seeding seeding;
     DeviceBuffer<char> evictor;  // as large as the L2; empty before the first evict()
   };
 
+  struct RequestScope {
+    explicit RequestScope(Parts& of) : parts(of) { parts.seeding.end(); }
+    ~RequestScope() { parts.loop.end_request(); }
+    RequestScope(const RequestScope&) = delete;
+    RequestScope& operator=(const RequestScope&) = delete;
+    Parts& parts;
+  };
+
+  // A request that changes the notes. It ends a seeding and frees its memory.
+  template <class Body>
+  lloyd::Status on_request(Body&& body) noexcept {
+    notes_current_ = false;
+    return on_device([&] {
+      const RequestScope scope(*parts_);
+      body(*parts_);
+    });
+  }
+  // After any error, only a new seeding can follow.
+  template <class Body>
+  lloyd::Status on_seeding(Body&& body) noexcept {
+    const lloyd::Status status = on_device([&] { body(parts_->seeding); });
+    if (!status.ok()) end_seeding();
+    return status;
+  }
   template <class Body>
   lloyd::Status on_device(Body&& body) noexcept {
     return lloyd::guarded([&] {

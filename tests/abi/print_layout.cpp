@@ -9,6 +9,7 @@
 #include <lloyd/plugin/abi/communicator_plugin.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
+#include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
 #include <lloyd/plugin/abi/windowed_passes.hpp>
@@ -248,6 +249,14 @@ int main() {
   std::printf("SeedingKernels\n");
   METHOD(SeedingKernels, nearest);
   METHOD(SeedingKernels, gains);
+  std::printf("%s\n", lloyd::kResidentSeeding);
+  std::printf("ResidentSeeding\n");
+  METHOD(ResidentSeeding, begin_seeding);
+  METHOD(ResidentSeeding, add);
+  METHOD(ResidentSeeding, weigh);
+  METHOD(ResidentSeeding, find);
+  METHOD(ResidentSeeding, rate);
+  METHOD(ResidentSeeding, end_seeding);
   std::printf("%s\n", lloyd::kPassKernels);
   STRUCT(SumLimbs);
   FIELD(SumLimbs, count);

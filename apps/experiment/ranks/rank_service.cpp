@@ -16,6 +16,7 @@
 #include <lloyd/launched_ranks.hpp>
 
 #include "experiment/ranks/rank_job.hpp"
+#include "fit/ranks/rank_device.hpp"
 #include "fit/ranks/rank_files.hpp"
 #include "fit/ranks/rank_scope.hpp"
 #include "ipc/descriptor.hpp"
@@ -81,6 +82,8 @@ class RankTrial {
           read_values(files_.starts, job_.options.restarts * job_.options.clusters * job_.features);
       rows = read_part(job_, ranks_);
     });
+    apps::use_own_device(backend_->devices(), apps::has_chosen_device(*parameters_), *parameters_,
+                         ranks_);
     const Dataset dataset = Dataset::part("data", std::move(rows), scope_.communicator());
     apps::GuestScope fitting;
     scope_.enter("during the fit");

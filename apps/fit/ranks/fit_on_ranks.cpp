@@ -17,6 +17,7 @@
 #include "fit/fit_warnings.hpp"
 #include "fit/ranks/launched_command.hpp"
 #include "fit/ranks/rank_data.hpp"
+#include "fit/ranks/rank_device.hpp"
 #include "fit/ranks/rank_files.hpp"
 #include "guards/data_guards.hpp"
 #include "output/delivery.hpp"
@@ -79,6 +80,7 @@ RankInputs open_inputs(const Context& context, FitCommandOptions& options, RankS
       require_labels_space(options.labels, source->samples());
     }
   });
+  use_own_device(*chosen, ranks);
   require_same_labels(options.labels, ranks);
   const std::int64_t checkpoints =
       scope.is_first() ? options.checkpoint.bytes(options.fit.clusters, source->features()) : 0;

@@ -63,7 +63,8 @@ struct SeedingResources {
   /// otherwise it is called on the calling thread.
   StopFunction stop{};
   int threads = 0;  ///< threads of the core; 0: usable_processors()
-  /// A session on the same data set, whose SeedingKernels are used if it offers them. May be null.
+  /// A session on the same data set, whose ResidentSeeding or SeedingKernels are used if it offers
+  /// them. May be null.
   BackendSession* session = nullptr;
   /// Receives the number of chosen centroids and k. During the rounds of k-means||, the number is
   /// k times the fraction of rounds that are done.

@@ -10,15 +10,6 @@
 #include "session/status_error.hpp"
 
 namespace lloyd {
-namespace {
-
-__extension__ typedef unsigned __int128 UInt128;
-
-UInt128 bits_of(const SumWords& words) {
-  return static_cast<UInt128>(words.high) << 64 | words.low;
-}
-
-}  // namespace
 
 LocalPasses::LocalPasses(Session* session, const Dataset& dataset, const SumPlan& plan,
                          std::int64_t clusters, const SumLimbs& limbs, std::int32_t* labels)
@@ -43,10 +34,7 @@ LocalPasses::LocalPasses(Session* session, const Dataset& dataset, const SumPlan
   if (labels_ == nullptr) labels_ = own_labels_.data();
   std::fill_n(labels_, n, -1);
   counts_.resize(k);
-  former_counts_.resize(k);
-  if (!plan_.is_integer()) return;
-  words_.resize(k * static_cast<std::size_t>(plan_.features));
-  former_words_.resize(words_.size());
+  if (plan_.is_integer()) words_.resize(k * static_cast<std::size_t>(plan_.features));
   changes_.emplace(plan_, clusters_);
 }
 
@@ -109,23 +97,8 @@ void LocalPasses::pass_by_partial(bool with_sums, Observer* observer, PassMessag
   }
   message[PassMessage::changed] = result.changed;
   message[PassMessage::distances] = dataset_.samples() * clusters_;
-  add_changes(with_sums, message);
-}
-
-void LocalPasses::add_changes(bool with_sums, PassMessage& message) {
-  for (std::size_t c = 0; c < counts_.size(); ++c) {
-    message.counts()[c] += counts_[c] - former_counts_[c];
-  }
-  former_counts_ = counts_;
-  if (!with_sums) return;
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    const UInt128 change = bits_of(words_[i]) - bits_of(former_words_[i]);
-    former_words_[i] = {static_cast<std::uint64_t>(change),
-                        static_cast<std::uint64_t>(change >> 64)};
-  }
-  changes_->load(former_words_.data(), nullptr);
-  changes_->add_to(limbs_, message.sums(), nullptr);
-  former_words_ = words_;
+  changes_->add_counts(counts_, message.counts());
+  if (with_sums) changes_->add_sums(words_, limbs_, message.sums());
 }
 
 std::vector<FarSample> LocalPasses::find_farthest(std::int64_t wanted, Observer* observer) {

@@ -9,6 +9,7 @@
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/total_changes.hpp>
 
 #include "distributed/pass_message.hpp"
 
@@ -41,7 +42,6 @@ class LocalPasses {
  private:
   void pass_by_kernels(bool with_sums, Observer* observer, PassMessage& message, ExactSum* inertia);
   void pass_by_partial(bool with_sums, Observer* observer, PassMessage& message, ExactSum* inertia);
-  void add_changes(bool with_sums, PassMessage& message);
 
   Session* session_;
   PassKernels* kernels_ = nullptr;  // null: partial() is used
@@ -52,10 +52,10 @@ class LocalPasses {
   std::int32_t* labels_;
   std::vector<std::int32_t> own_labels_;
   std::vector<double> centroids_;  // of the last pass, k x d
-  // With partial() only: sums and counts of the last pass and their changes since the one before.
-  std::vector<SumWords> words_, former_words_;
-  std::vector<std::int64_t> counts_, former_counts_;
-  std::optional<ClusterSums> changes_;
+  // With partial() only: sums and counts of the last pass.
+  std::vector<SumWords> words_;
+  std::vector<std::int64_t> counts_;
+  std::optional<TotalChanges> changes_;
 };
 
 }  // namespace lloyd

@@ -161,7 +161,8 @@ std::vector<std::int64_t> kmeans_parallel(SeedingSamples& samples, std::int64_t 
   std::vector<std::int64_t> chosen;
   // Each rank reduces the same candidates.
   samples.ranks().together([&] {
-    chosen = kmeans_plus_plus(weighted, std::min(clusters, distinct), seeding.reduction, workers);
+    HostPotential potential(weighted, workers);
+    chosen = kmeans_plus_plus(potential, std::min(clusters, distinct), seeding.reduction);
   });
   for (std::int64_t& index : chosen) index = indices[static_cast<std::size_t>(index)];
   add_lowest_unchosen(chosen, clusters);

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <unordered_set>
 
 #include <lloyd/plugin/sdk/float_environment.hpp>
-
-#include "seeding/sample_weights.hpp"
 
 namespace lloyd {
 
@@ -22,31 +19,28 @@ std::int64_t kmeans_plus_plus_candidates(std::int64_t clusters) {
          (std::upper_bound(kPowersOfE.begin(), kPowersOfE.end(), clusters) - kPowersOfE.begin());
 }
 
-std::vector<std::int64_t> kmeans_plus_plus(SeedingSamples& samples, std::int64_t clusters,
-                                           const RandomStream& stream, const RangeWorkers& workers,
+std::vector<std::int64_t> kmeans_plus_plus(Potential& potential, std::int64_t clusters,
+                                           const RandomStream& stream,
                                            const ProgressFunction& progress) {
   const FloatEnvironment environment;
   std::uint64_t draws = 0;
-  SampleWeights weights(samples, workers);
-  std::vector<double> squared_distances(static_cast<std::size_t>(samples.samples()),
-                                        std::numeric_limits<double>::infinity());
   std::vector<std::int64_t> chosen;
   double largest = 0;
-  const auto add = [&](std::int64_t index) {
-    chosen.push_back(index);
-    largest = samples.fold_nearest(samples.rows({&index, 1}), 0, squared_distances.data(), nullptr);
+  const auto add = [&](std::int64_t row) {
+    chosen.push_back(row);
+    largest = potential.choose(row);
     if (progress) progress(std::ssize(chosen), clusters);
   };
 
-  add(weights.sample_at(stream.below(weights.count(), draws++)));
+  add(potential.sample_at(stream.below(potential.count(), draws++)));
   std::vector<std::uint64_t> positions(
       static_cast<std::size_t>(kmeans_plus_plus_candidates(clusters)));
   std::vector<std::int64_t> gains(positions.size());
   while (static_cast<std::int64_t>(chosen.size()) < clusters && largest > 0) {
-    weights.weigh(squared_distances.data(), largest);
-    for (auto& position : positions) position = stream.below(weights.total(), draws++);
-    const std::vector<std::int64_t> candidates = weights.find(positions);
-    samples.rate(samples.rows(candidates), squared_distances.data(), weights.scale(), gains);
+    const std::uint64_t total = potential.weigh(largest);
+    for (auto& position : positions) position = stream.below(total, draws++);
+    const std::vector<std::int64_t> candidates = potential.find(positions);
+    potential.rate(candidates, gains);
     const auto best = std::max_element(gains.begin(), gains.end());
     add(candidates[static_cast<std::size_t>(best - gains.begin())]);
   }

@@ -12,15 +12,17 @@ namespace {
 
 constexpr std::int64_t kWeightBlock = 4096;
 
-// The scale for squared distances up to `largest` > 0 whose weights are summed `count` times.
-WeightScale make_scale(double largest, std::uint64_t count) {
+}  // namespace
+
+WeightScale weight_scale(double largest, std::uint64_t count) {
+  if (!(largest < std::numeric_limits<double>::infinity())) {
+    throw BackendError(StatusCode::internal, "seeding: a squared distance is not finite");
+  }
   // A distance is below 2^(ilogb + 1) and count is below 2^bit_width, so the sum is below 2^63.
   const int exponent = 62 - std::ilogb(largest) - static_cast<int>(std::bit_width(count));
   // 2^exponent can exceed the range of float64 if the distances are subnormal, so it is split.
   return {std::ldexp(1.0, exponent / 2), std::ldexp(1.0, exponent - exponent / 2)};
 }
-
-}  // namespace
 
 SampleWeights::SampleWeights(const SeedingSamples& samples, const RangeWorkers& workers)
     : samples_(samples),
@@ -44,11 +46,8 @@ std::int64_t SampleWeights::sample_at(std::uint64_t position) const {
 }
 
 void SampleWeights::weigh(const double* squared_distances, double largest) {
-  if (!(largest < std::numeric_limits<double>::infinity())) {
-    throw BackendError(StatusCode::internal, "seeding: a squared distance is not finite");
-  }
+  scale_ = weight_scale(largest, count_);
   squared_distances_ = squared_distances;
-  scale_ = make_scale(largest, count_);
   samples_.ranks().together([&] {
     workers_.check_stop();
     workers_.for_each_range(samples_.samples(), kWeightBlock,

@@ -13,6 +13,11 @@
 
 namespace lloyd {
 
+/// The scale for squared distances up to `largest` > 0 whose weights are summed `count` times.
+/// Throws BackendError if `largest` is infinite, as it becomes if the data is overwritten with
+/// values that are not finite.
+WeightScale weight_scale(double largest, std::uint64_t count);
+
 /// Integer weights of samples and their sums, which do not depend on the number of threads nor of
 /// ranks. Positions, rows and sums are those of all ranks; arrays are those of this rank.
 class SampleWeights {
@@ -28,9 +33,8 @@ class SampleWeights {
   std::int64_t sample_at(std::uint64_t position) const;
 
   /// Collective. Computes the weights of all samples from `squared_distances` (n values, which must
-  /// stay unchanged until the next call); `largest` > 0 is their maximum. Throws BackendError if it
-  /// is infinite, as it becomes if the data is overwritten with values that are not finite. Throws
-  /// Cancelled.
+  /// stay unchanged until the next call); `largest` > 0 is their maximum. Throws what
+  /// weight_scale() throws, and Cancelled.
   void weigh(const double* squared_distances, double largest);
   const WeightScale& scale() const { return scale_; }
   /// Weight of sample i of this rank.

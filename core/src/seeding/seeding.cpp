@@ -21,6 +21,7 @@
 #include "seeding/kmeans_parallel.hpp"
 #include "seeding/kmeans_plus_plus.hpp"
 #include "seeding/matrix_samples.hpp"
+#include "seeding/potential.hpp"
 #include "seeding/session_samples.hpp"
 
 namespace lloyd {
@@ -102,6 +103,20 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
   }
 }
 
+void require_session_on(const Dataset& dataset, const BackendSession& session) {
+  if (&session.dataset() == &dataset) return;
+  throw Error(
+      fmt::format("{}: the session was opened on {}", dataset.name(), session.dataset().name()));
+}
+
+// The session's ResidentSeeding; null with several ranks, or if it offers none.
+ResidentSeeding* resident_seeding(const Dataset& dataset, const SeedingResources& resources) {
+  if (resources.session == nullptr || dataset.communicator() != nullptr) return nullptr;
+  dataset.check_mapped_file();
+  require_session_on(dataset, *resources.session);
+  return static_cast<ResidentSeeding*>(resources.session->session().query(kResidentSeeding));
+}
+
 // The samples of this process.
 std::unique_ptr<SeedingSamples> make_local_samples(const Dataset& dataset,
                                                    const SeedingResources& resources,
@@ -109,10 +124,7 @@ std::unique_ptr<SeedingSamples> make_local_samples(const Dataset& dataset,
   dataset.check_mapped_file();
   if (resources.session != nullptr) {
     BackendSession& session = *resources.session;
-    if (&session.dataset() != &dataset) {
-      throw Error(fmt::format("{}: the session was opened on {}", dataset.name(),
-                              session.dataset().name()));
-    }
+    require_session_on(dataset, session);
     if (void* kernels = session.session().query(kSeedingKernels)) {
       return std::make_unique<SessionSamples>(dataset, *static_cast<SeedingKernels*>(kernels),
                                               session.backend().name(), workers);
@@ -161,9 +173,16 @@ std::vector<std::int64_t> choose_samples(const Dataset& dataset, std::int64_t cl
   };
   const RangeWorkers workers(resources.threads, resources.stop);
   switch (seeding.method) {
-    case SeedingMethod::kmeans_plus_plus:
-      return kmeans_plus_plus(*make_samples(dataset, resources, ranks, workers), clusters,
-                              stream(kFirstStream), workers, resources.progress);
+    case SeedingMethod::kmeans_plus_plus: {
+      if (ResidentSeeding* const resident = resident_seeding(dataset, resources)) {
+        ResidentPotential potential(dataset, *resident, resources.session->backend().name(),
+                                    resources.stop);
+        return kmeans_plus_plus(potential, clusters, stream(kFirstStream), resources.progress);
+      }
+      const auto samples = make_samples(dataset, resources, ranks, workers);
+      HostPotential potential(*samples, workers);
+      return kmeans_plus_plus(potential, clusters, stream(kFirstStream), resources.progress);
+    }
     case SeedingMethod::kmeans_parallel: {
       const double per_round = std::ceil(seeding.oversampling * static_cast<double>(clusters));
       const ScalableSeeding scalable{static_cast<std::int64_t>(std::min(per_round, 0x1p40)),

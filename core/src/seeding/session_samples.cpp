@@ -1,7 +1,6 @@
 #include "seeding/session_samples.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <mutex>
 
@@ -10,34 +9,10 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/status_text.hpp>
 
+#include "seeding/stop_observer.hpp"
 #include "session/handed_values.hpp"
 
 namespace lloyd {
-namespace {
-
-// Passes the stop function on to a backend, and remembers whether it returned true.
-class StopObserver final : public Observer {
- public:
-  explicit StopObserver(const StopFunction& stop) : stop_(stop) {}
-
-  bool on_iteration(const IterationRecord&) noexcept override { return true; }
-  bool stop_requested() const noexcept override {
-    if (stop_ && stop_()) asked_ = true;
-    return asked_;
-  }
-  bool asked() const { return asked_; }
-
- private:
-  const StopFunction& stop_;
-  mutable std::atomic<bool> asked_{false};
-};
-
-void check(const std::string& backend, const Status& status, const StopObserver& observer) {
-  if (status.code == StatusCode::cancelled && observer.asked()) throw Cancelled();
-  throw_unless_ok(backend, status);
-}
-
-}  // namespace
 
 void SessionSamples::copy_rows(std::span<const std::int64_t> indices, double* values) const {
   for (const std::int64_t i : indices) {
@@ -56,7 +31,7 @@ double SessionSamples::fold_nearest(std::span<const double> centroids, std::int6
   request.squared_distances = squared_distances;
   request.nearest = nearest;
   StopObserver observer(workers_.stop());
-  check(backend_, kernels_.nearest(request, &observer), observer);
+  observer.check(backend_, kernels_.nearest(request, &observer));
   handed.check(backend_, "centroids");
   return largest_of(squared_distances, nearest, first_index + request.count);
 }
@@ -98,7 +73,7 @@ void SessionSamples::rate(std::span<const double> candidates, const double* squa
   request.scale = scale;
   request.gains = gains.data();
   StopObserver observer(workers_.stop());
-  check(backend_, kernels_.gains(request, &observer), observer);
+  observer.check(backend_, kernels_.gains(request, &observer));
   handed.check(backend_, "candidates");
 }
 

@@ -68,6 +68,13 @@ class DeviceBuffer {
     check(cudaMemsetAsync(data_, byte, static_cast<std::size_t>(size_) * sizeof(T), stream),
           "filling device memory");
   }
+  /// Enqueues a copy of a buffer of the same size.
+  void copy_from(const DeviceBuffer& other, cudaStream_t stream) const {
+    if (size_ == 0) return;
+    check(cudaMemcpyAsync(data_, other.data_, static_cast<std::size_t>(size_) * sizeof(T),
+                          cudaMemcpyDeviceToDevice, stream),
+          "copying device memory");
+  }
   /// Enqueues a copy of `count` values from host memory to index `offset`.
   void upload(const T* from, std::int64_t count, cudaStream_t stream,
               std::int64_t offset = 0) const {

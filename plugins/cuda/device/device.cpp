@@ -83,6 +83,16 @@ DeviceLimits read_limits(int device) {
   return limits;
 }
 
+std::int64_t device_bytes_of(const lloyd::ParameterList& parameters) {
+  const auto device = static_cast<int>(parameters.integer("device"));
+  try {
+    const DeviceScope scope(device);
+    return read_limits(device).total_bytes;
+  } catch (const lloyd::StatusError&) {
+    return 0;
+  }
+}
+
 DeviceScope::DeviceScope(int device) {
   check(cudaGetDevice(&former_), "reading the current device");
   check(cudaSetDevice(device), "selecting the device");

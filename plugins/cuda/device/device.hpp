@@ -22,6 +22,10 @@ lloyd::Status check_device(std::int64_t device);
 /// Reads the limits of a device. Throws StatusError.
 DeviceLimits read_limits(int device);
 
+/// Memory of the device that the parameter `device` selects, bytes; 0 if there is none, which
+/// check_device() or open() reports.
+std::int64_t device_bytes_of(const lloyd::ParameterList& parameters);
+
 /// Makes a device current for its lifetime.
 class DeviceScope {
  public:

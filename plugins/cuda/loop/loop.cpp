@@ -1,4 +1,4 @@
-#include "cuda/loop/loop.hpp"
+#include "cuda/loop/loop_driven_passes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,8 @@
 #include <lloyd/plugin/sdk/float32_range.hpp>
 
 #include "cuda/memory/memory_estimate.hpp"
+#include "cuda/passes/start_pass.hpp"
+#include "cuda/seeding/device_seeding.hpp"
 
 namespace lloyd_cuda {
 
@@ -24,7 +26,8 @@ DeviceLoop<T>::DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, cons
       scale_(plan_),
       cancel_requested_([this] { return poll_cancel(); }),
       labels_(dataset.samples),
-      device_progress_(progress_.device_data()) {}
+      device_progress_(progress_.device_data()),
+      device_reports_(reports_.device_data()) {}
 
 template <class T>
 lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) {
@@ -33,24 +36,30 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const auto k = static_cast<double>(shape.clusters);
   const double cells = k * static_cast<double>(shape.features);
   const double rounded = shape.dtype == lloyd::DType::float32 ? sizeof(float) : 0;
-  const double device =
-      n * sizeof(std::int32_t) + 2 * cells * (sizeof(double) + rounded + sizeof(lloyd::SumWords)) +
-      2 * k * sizeof(unsigned long long) + static_cast<double>(FarthestPass::kDeviceBytes);
-  // Host memory of an iteration that the host finishes: centroids twice, sums as words and as
-  // totals.
+  const double fit = 2 * cells * (sizeof(double) + rounded + sizeof(lloyd::SumWords)) +
+                     2 * k * sizeof(unsigned long long) +
+                     FarthestPass::device_bytes(std::min(k, n));
+  // The memory of a seeding is freed before a fit.
+  const double device = n * sizeof(std::int32_t) + std::max(fit, DeviceSeeding<T>::device_bytes(n));
+  // Pinned initial centroids, and host memory of an iteration that the host finishes: centroids
+  // twice, sums as words and as totals.
   const double host =
-      cells * (2 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMaxBytesPerCell) +
+      cells * (3 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMaxBytesPerCell) +
       k * (3 * sizeof(std::int64_t) + 2 * sizeof(lloyd::FarSample));
   return make_estimate(host, device);
 }
 
 template <class T>
 void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
+  end_passes();
   observer_ = observer;
   cancel_raised_ = false;
   if (clusters != clusters_) {
     clusters_ = 0;  // if an allocation below fails, nothing is prepared
+    graph_.reset();
     const std::int64_t cells = clusters * dataset_.features;
+    initial_centroids_ = PinnedBuffer<double>();
+    initial_centroids_ = PinnedBuffer<double>(cells);
     for (int slot = 0; slot < 2; ++slot) {
       centroids_[slot].resize(cells);
       if constexpr (sizeof(T) == sizeof(float)) rounded_[slot].resize(cells);
@@ -62,30 +71,65 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   step_.prepare(clusters, cancel_requested_);
 }
 
+template <class T>
+void DeviceLoop<T>::upload_centroids(const double* centroids, std::size_t slot) {
+  centroids_[slot].upload(centroids, cells(), stream_);
+  if constexpr (sizeof(T) == sizeof(float)) {
+    enqueue_rounding(centroids_[slot].data(), rounded_[slot].data(), cells(), stream_);
+  }
+}
+
+// True if these centroids, or means of the data, are outside of lloyd::Float32Range. Means lie in
+// the bounding box of the data, so that its corner that is farthest from the origin is tested.
+template <class T>
+bool DeviceLoop<T>::needs_float64(const double* centroids) const {
+  if constexpr (sizeof(T) == sizeof(double)) return false;
+  const lloyd::Float32Range range(dataset_);
+  std::vector<double> corner;
+  for (std::int64_t j = 0; j < dataset_.features; ++j) {
+    const lloyd::FeatureStatistics& feature = dataset_.statistics[j];
+    corner.push_back(std::max(std::abs(feature.minimum), std::abs(feature.maximum)));
+  }
+  return !range.covers(centroids, clusters_) || !range.covers(corner.data(), 1);
+}
+
 // Sets the state before iteration 1: initial centroids, no labels, no sums.
 template <class T>
 void DeviceLoop<T>::start_from(const double* centroids) {
-  centroids_[0].upload(centroids, cells(), stream_);
-  if constexpr (sizeof(T) == sizeof(float)) {
-    enqueue_rounding(centroids_[0].data(), rounded_[0].data(), cells(), stream_);
-    // All centroids of a fit are initial centroids or means, which lie in the bounding box of the
-    // data. So it suffices to test the initial centroids and the box's corner that is farthest from
-    // the origin.
-    const lloyd::Float32Range range(dataset_);
-    std::vector<double> corner;
-    for (std::int64_t j = 0; j < dataset_.features; ++j) {
-      const lloyd::FeatureStatistics& feature = dataset_.statistics[j];
-      corner.push_back(std::max(std::abs(feature.minimum), std::abs(feature.maximum)));
-    }
-    in_float64_ = !range.covers(centroids, clusters_) || !range.covers(corner.data(), 1);
-  }
-  labels_.fill_bytes(0xff, stream_);
-  for (int slot = 0; slot < 2; ++slot) {
-    sums_[slot].fill_bytes(0, stream_);
-    counts_[slot].fill_bytes(0, stream_);
-  }
+  in_float64_ = needs_float64(centroids);
+  stream_.synchronize();  // an earlier start may still be reading initial_centroids_
+  std::copy_n(centroids, cells(), initial_centroids_.data());
   state_ = {};
-  upload_state();
+  progress_[0] = 0;
+  Start start;
+  start.samples = dataset_.samples;
+  start.clusters = clusters_;
+  start.features = dataset_.features;
+  start.given = initial_centroids_.device_data();
+  start.centroids = centroids_[0].data();
+  start.rounded = rounded_[0].data();
+  start.labels = labels_.data();
+  start.totals = {sums_[0].data(), counts_[0].data()};
+  start.next_totals = {sums_[1].data(), counts_[1].data()};
+  start.state = device_state_.data();
+  enqueue_start(start, stream_);
+}
+
+// Enqueues the totals before an iteration (>= 1) that the host starts: those of the iteration before
+// it if the step moves sums, else 0.
+template <class T>
+void DeviceLoop<T>::start_totals(std::int64_t iteration) {
+  if (!step_.moves_sums() || !plan_.is_integer()) return clear_totals(iteration);
+  const auto slot = static_cast<std::size_t>(iteration % 2);
+  sums_[slot].copy_from(sums_[1 - slot], stream_);
+  counts_[slot].copy_from(counts_[1 - slot], stream_);
+}
+
+template <class T>
+void DeviceLoop<T>::clear_totals(std::int64_t iteration) {
+  const auto slot = static_cast<std::size_t>(iteration % 2);
+  sums_[slot].fill_bytes(0, stream_);
+  counts_[slot].fill_bytes(0, stream_);
 }
 
 template <class T>
@@ -118,6 +162,7 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
   finish.next_rounded = rounded_[1 - slot].data();
   finish.state = device_state_.data();
   finish.progress = device_progress_;
+  finish.keeps_totals = step_.moves_sums();
   finish.halt_when_empty = spec.empty_clusters != lloyd::EmptyClusters::keep;
   finish.may_converge = spec.stop_rule == lloyd::StopRule::converge;
   finish.shift_wanted = spec.observe != 0 || (finish.may_converge && spec.tolerance > 0);
@@ -165,10 +210,11 @@ void DeviceLoop<T>::fetch_counts(const DeviceBuffer<unsigned long long>& from,
   std::copy(fetched.begin(), fetched.end(), counts);
 }
 
-// Waits for the stream. If the observer requests cancellation meanwhile, the kernels return early.
+// Waits for work of the stream. If the observer requests cancellation meanwhile, the kernels return
+// early.
 template <class T>
-void DeviceLoop<T>::wait() {
-  while (!stream_.finished()) {
+void DeviceLoop<T>::wait_until(const std::function<bool()>& finished) {
+  while (!finished()) {
     poll_cancel();
     std::this_thread::yield();
   }
@@ -205,6 +251,7 @@ void DeviceLoop<T>::fetch_state() {
 template <class T>
 void DeviceLoop<T>::upload_state() {
   stream_.synchronize();  // an earlier copy may still be reading host_state_
+  state_.arrived = 0;     // of a cancelled kernel, only some blocks may have arrived
   host_state_[0] = state_;
   progress_[0] = static_cast<unsigned long long>(state_.iterations) << kProgressHaltBits |
                  static_cast<unsigned long long>(state_.halt);

@@ -4,15 +4,19 @@
 #include <cuda_runtime_api.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 #include "cuda/device/buffer.hpp"
 #include "cuda/device/stream.hpp"
+#include "cuda/loop/iteration_graph.hpp"
 #include "cuda/passes/farthest_pass.hpp"
 #include "cuda/passes/finish_pass.hpp"
 #include "cuda/passes/measure_pass.hpp"
@@ -36,6 +40,9 @@ class DeviceLoop {
  public:
   /// `step`, `stream` and the arrays of `dataset` must outlive the loop.
   DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, const Stream& stream);
+  ~DeviceLoop();
+  DeviceLoop(const DeviceLoop&) = delete;
+  DeviceLoop& operator=(const DeviceLoop&) = delete;
 
   /// Implements Session::fit().
   void fit(const lloyd::FitSpec& spec, lloyd::Observer* observer, lloyd::FitResult& result);
@@ -46,6 +53,21 @@ class DeviceLoop {
   void partial(const lloyd::PartialRequest& request, lloyd::Observer* observer,
                lloyd::PartialResult& result);
 
+  /// PassKernels::begin(); the other functions of that interface follow. `farthest` returns the
+  /// number of samples.
+  void begin_passes(const lloyd::PassOptions& options);
+  void pass(const lloyd::PassRequest& request, lloyd::Observer* observer,
+            lloyd::PassResult& result);
+  std::int64_t farthest(std::int64_t wanted, lloyd::Observer* observer, lloyd::FarSample* samples);
+  void pass_labels(std::int32_t* labels);
+  void end_passes();
+
+  /// Forgets the observer of the last request, and whether it requested cancellation.
+  void end_request() {
+    observer_ = nullptr;
+    cancel_raised_ = false;
+  }
+
   /// Memory of a fit without samples and step.
   static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape);
 
@@ -54,12 +76,22 @@ class DeviceLoop {
 
   void prepare(std::int64_t clusters, lloyd::Observer* observer);
   void start_from(const double* centroids);
+  void start_totals(std::int64_t iteration);
+  void clear_totals(std::int64_t iteration);
+  bool continue_from(const double* centroids, std::int64_t number);
+  bool needs_float64(const double* centroids) const;
+  void upload_centroids(const double* centroids, std::size_t slot);
   std::int64_t cells() const { return clusters_ * dataset_.features; }
   const T* rows() const { return static_cast<const T*>(dataset_.data); }
   lloyd::RowRange all_rows() const { return {0, dataset_.samples}; }
 
   /// The passes of a fit; loop_passes.hpp.
   class Passes;
+  /// Passes that the host runs one by one; loop_driven_passes.hpp.
+  struct DrivenPasses;
+
+  template <class Body>
+  void use_passes(lloyd::Observer* observer, const Body& body);
 
   Pass pass_of(std::int64_t iteration, lloyd::RowRange rows) const;
   Finish finish_of(const lloyd::FitSpec& spec, std::int64_t iteration) const;
@@ -69,10 +101,13 @@ class DeviceLoop {
   void fetch_sums(std::int64_t iteration, lloyd::ClusterSums& sums);
   void fetch_counts(const DeviceBuffer<unsigned long long>& from, std::int64_t* counts);
   void fetch_distances(double* squared_distances);
-  std::vector<lloyd::FarSample> find_farthest(const lloyd::PartialRequest& request,
-                                              const lloyd::PartialResult& result);
+  std::vector<lloyd::FarSample> find_farthest(std::int64_t wanted, lloyd::RowRange rows,
+                                              std::int64_t iteration);
 
-  void wait();
+  void wait() {
+    wait_until([this] { return stream_.finished(); });
+  }
+  void wait_until(const std::function<bool()>& finished);
   bool poll_cancel();
   void fetch_state();
   void upload_state();
@@ -88,7 +123,7 @@ class DeviceLoop {
 
   std::int64_t clusters_ = 0;
   lloyd::Observer* observer_ = nullptr;
-  bool cancel_raised_ = false;  // cancellation was requested since prepare()
+  bool cancel_raised_ = false;  // this request was cancelled
   typename Step<T>::CancelRequested cancel_requested_;
   bool in_float64_ = false;  // this fit is outside of lloyd::Float32Range
 
@@ -101,10 +136,17 @@ class DeviceLoop {
   DeviceBuffer<LoopState> device_state_{1};
   ResidentExactSum inertia_;
   PinnedBuffer<LoopState> host_state_{1};
+  PinnedBuffer<double> initial_centroids_;  // k x d
+  PinnedBuffer<IterationReport> reports_{2};  // of iterations i and i + 1, at i % 2
+  PinnedBuffer<unsigned long long> inertias_{2 * lloyd::ExactSum::kChunks};  // the same
   PinnedBuffer<unsigned long long> progress_{1};
   PinnedBuffer<std::int32_t> cancel_flag_{1};
   unsigned long long* device_progress_;  // device pointer to progress_
+  IterationReport* device_reports_;      // device pointer to reports_
   LoopState state_{};                    // last copy from the device
+  std::unique_ptr<DrivenPasses> driven_;
+  IterationGraph graph_;               // of kGraphIterations, the first of which is odd
+  IterationArguments last_arguments_;  // of an odd iteration of the last fit
 };
 
 }  // namespace lloyd_cuda

@@ -1,5 +1,7 @@
 // DeviceLoop: the iterations of a fit, and its closing assignment.
+#include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "cuda/loop/loop_passes.hpp"
 
@@ -15,6 +17,10 @@ namespace {
 // Iterations that the host enqueues ahead of the device: enough to keep it busy, but few enough to
 // skip quickly after the fit has stopped.
 constexpr std::int64_t kIterationsAhead = 16;
+// Iterations of a graph: an even number, since iterations alternate between two buffers.
+constexpr std::int64_t kGraphIterations = 8;
+// Iterations before a graph is recorded, unless the last fit was the same.
+constexpr std::int64_t kIterationsBeforeGraph = 16;
 
 }  // namespace
 
@@ -29,9 +35,17 @@ void DeviceLoop<T>::fit(const FitSpec& spec, Observer* observer, FitResult& resu
 template <class T>
 DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* observer)
     : loop_(loop), spec_(spec) {
-  const bool observed = observer != nullptr && spec.observe != 0;
-  runs_ahead_ = !observed && spec.profile == 0 && loop.plan_.is_integer();
-  changes_wanted_ = !runs_ahead_ || spec.stop_rule == lloyd::StopRule::converge;
+  ahead_ = ahead_of(loop, spec, observer != nullptr && spec.observe != 0);
+  changes_wanted_ = ahead_ != Ahead::many || spec.stop_rule == lloyd::StopRule::converge ||
+                    loop.step_.moves_sums();
+}
+
+template <class T>
+auto DeviceLoop<T>::Passes::ahead_of(const DeviceLoop& loop, const FitSpec& spec, bool observed)
+    -> Ahead {
+  if (spec.profile != 0 || !loop.plan_.is_integer()) return Ahead::none;
+  if (!observed) return Ahead::many;
+  return (spec.observe & lloyd::kObserveLabels) != 0 ? Ahead::none : Ahead::one;
 }
 
 template <class T>
@@ -46,13 +60,25 @@ void DeviceLoop<T>::Passes::begin() {
 template <class T>
 void DeviceLoop<T>::Passes::assign() {
   if (loop_.poll_cancel()) lloyd::throw_cancelled();
-  if (!runs_ahead_) enqueue_assignment(loop_.state_.iterations);
+  const std::int64_t iteration = loop_.state_.iterations;
+  if (ahead_ == Ahead::none) enqueue_assignment(iteration);
+  if (ahead_ != Ahead::one) return;
+  enqueued_ = std::max(enqueued_, iteration);
+  while (enqueued_ < std::min(iteration + 2, spec_.max_iterations)) enqueue_reported(enqueued_++);
 }
 
 template <class T>
 double DeviceLoop<T>::Passes::inertia() {
-  begin_phase(Phase::none);
   const std::int64_t iteration = loop_.state_.iterations;
+  if (ahead_ == Ahead::one) {
+    wait_for(iteration);
+    if (loop_.cancel_raised_ && loop_.reports_[iteration % 2].iterations == 0) {
+      lloyd::throw_cancelled();
+    }
+    const std::int64_t offset = iteration % 2 * lloyd::ExactSum::kChunks;
+    return exact_sum(loop_.inertias_.data() + offset).value();
+  }
+  begin_phase(Phase::none);
   loop_.inertia_.clear(loop_.stream_);
   loop_.measure(iteration, loop_.all_rows(), nullptr, loop_.inertia_.data());
   loop_.wait();
@@ -65,12 +91,14 @@ template <class T>
 FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
   const std::int64_t iteration = loop_.state_.iterations;
   relocations_ = 0;
-  if (runs_ahead_) {
+  if (ahead_ == Ahead::many) {
     if (loop_.state_.halt == kHaltNone) run_ahead();
     // An iteration that the host has to finish is an update of its own.
     if (loop_.state_.halt == kHaltEmpty && loop_.state_.iterations == iteration) finish_on_host();
+  } else if (ahead_ == Ahead::one) {
+    finish_reported(iteration);
   } else {
-    finish_observed(iteration);
+    finish_alone(iteration);
   }
   const std::int64_t finished = loop_.state_.iterations - iteration;
   if (finished == 0) {
@@ -82,23 +110,87 @@ FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
 }
 
 template <class T>
-void DeviceLoop<T>::Passes::enqueue_assignment(std::int64_t iteration) {
+Pass DeviceLoop<T>::Passes::pass_of(std::int64_t iteration) const {
   Pass pass = loop_.pass_of(iteration, loop_.all_rows());
   if (iteration > 0) pass.former_centroids = loop_.centroids_[(iteration + 1) % 2].data();
   if (changes_wanted_) pass.changed = &loop_.device_state_.data()->changed;
-  if (loop_.plan_.is_integer()) pass.totals = loop_.finish_of(spec_, iteration).totals;
+  if (loop_.plan_.is_integer()) {
+    pass.totals = loop_.finish_of(spec_, iteration).totals;
+    pass.moves_sums = loop_.step_.moves_sums();
+  }
+  return pass;
+}
+
+template <class T>
+IterationArguments DeviceLoop<T>::Passes::arguments_of(std::int64_t iteration) const {
+  return {pass_of(iteration), loop_.finish_of(spec_, iteration)};
+}
+
+// The assignment of an iteration that the host waits for.
+template <class T>
+void DeviceLoop<T>::Passes::enqueue_assignment(std::int64_t iteration) {
+  Pass pass = pass_of(iteration);
   if (spec_.profile != 0) pass.phases = &phases_;
   begin_phase(Phase::assignment);
   loop_.step_.assign(pass);
 }
 
+// The update of an iteration that the host waits for.
 template <class T>
-void DeviceLoop<T>::Passes::enqueue_finish(std::int64_t iteration) {
+void DeviceLoop<T>::Passes::enqueue_update(std::int64_t iteration) {
   const Finish finish = loop_.finish_of(spec_, iteration);
+  if (spec_.profile == 0) return enqueue_finish(finish, loop_.stream_);
   begin_phase(Phase::update);
   enqueue_means(finish, loop_.stream_);
   begin_phase(Phase::convergence);
   enqueue_decision(finish, loop_.stream_);
+}
+
+// An iteration that the device finishes without the host.
+template <class T>
+void DeviceLoop<T>::Passes::enqueue_iteration(std::int64_t iteration) {
+  const Pass pass = pass_of(iteration);
+  const Finish finish = loop_.finish_of(spec_, iteration);
+  if (loop_.step_.assign_and_finish(pass, finish)) return;
+  loop_.step_.assign(pass);
+  enqueue_finish(finish, loop_.stream_);
+}
+
+// Enqueues one or more iterations from `first` on; the device has finished `finished`. Returns
+// their number; 0 if the device is far enough behind.
+template <class T>
+std::int64_t DeviceLoop<T>::Passes::enqueue_iterations(std::int64_t first, std::int64_t finished) {
+  const std::int64_t ahead = first - finished;
+  if (first >= spec_.max_iterations || ahead >= kIterationsAhead) return 0;
+  if (ahead <= kIterationsAhead / 2) {
+    const std::int64_t count = std::min(kIterationsAhead - ahead, spec_.max_iterations - first);
+    if (loop_.step_.run_iterations(arguments_of(first), arguments_of(first + 1),
+                                   static_cast<int>(count))) {
+      return count;
+    }
+  }
+  // The first iteration differs from the others: no centroids came before its own.
+  if (first % 2 == 0 || !loop_.step_.repeats()) {
+    enqueue_iteration(first);
+    return 1;
+  }
+  const IterationArguments arguments = arguments_of(first);
+  if (!loop_.graph_.matches(arguments)) {
+    // Recording takes as long as some launches. It pays if the fit is long or is repeated.
+    if (!repeats_last_fit_) {
+      repeats_last_fit_ = std::exchange(loop_.last_arguments_, arguments) == arguments;
+    }
+    if (!*repeats_last_fit_ && first < kIterationsBeforeGraph) {
+      enqueue_iteration(first);
+      return 1;
+    }
+    loop_.graph_.record(arguments, loop_.stream_, [&] {
+      for (std::int64_t i = 0; i < kGraphIterations; ++i) enqueue_iteration(first + i);
+    });
+  }
+  if (ahead + kGraphIterations > kIterationsAhead) return 0;
+  loop_.graph_.launch(loop_.stream_);
+  return kGraphIterations;
 }
 
 // In a profiled fit: what is enqueued from here on belongs to a phase.
@@ -117,23 +209,68 @@ void DeviceLoop<T>::Passes::run_ahead() {
     if ((word & ((1u << kProgressHaltBits) - 1)) != 0) break;
     const auto finished = static_cast<std::int64_t>(word >> kProgressHaltBits);
     if (loop_.poll_cancel()) break;
-    if (enqueued < spec_.max_iterations && enqueued - finished < kIterationsAhead) {
-      enqueue_assignment(enqueued);
-      enqueue_finish(enqueued);
-      ++enqueued;
-    } else {
+    const std::int64_t added = enqueue_iterations(enqueued, finished);
+    enqueued += added;
+    if (added == 0) {
       loop_.stream_.finished();  // throws if a kernel failed
       std::this_thread::yield();
     }
   }
-  loop_.stream_.synchronize();
   loop_.fetch_state();
+}
+
+// Enqueues an iteration that the device reports, and its inertia if that is observed. May be
+// enqueued while iteration - 1 runs. Do not enqueue iteration + 1 until the host has fetched the
+// centroids that this iteration reads: it overwrites them.
+template <class T>
+void DeviceLoop<T>::Passes::enqueue_reported(std::int64_t iteration) {
+  const std::int64_t slot = iteration % 2;
+  loop_.reports_[slot] = {};
+  loop_.step_.assign(pass_of(iteration));
+  if ((spec_.observe & lloyd::kObserveInertia) != 0) {
+    loop_.inertia_.clear(loop_.stream_);
+    loop_.measure(iteration, loop_.all_rows(), nullptr, loop_.inertia_.data());
+    constexpr std::int64_t kChunks = lloyd::ExactSum::kChunks;
+    check(cudaMemcpyAsync(loop_.inertias_.data() + slot * kChunks, loop_.inertia_.data(),
+                          kChunks * sizeof(unsigned long long), cudaMemcpyDeviceToHost,
+                          loop_.stream_),
+          "copying the inertia");
+  }
+  Finish finish = loop_.finish_of(spec_, iteration);
+  finish.report = loop_.device_reports_ + slot;
+  enqueue_finish(finish, loop_.stream_);
+  reported_[slot].record(loop_.stream_);
+}
+
+// Waits until the device has reported an iteration or has halted before its end.
+template <class T>
+void DeviceLoop<T>::Passes::wait_for(std::int64_t iteration) {
+  loop_.wait_until([&] { return reported_[iteration % 2].finished(); });
+}
+
+// Finishes an iteration that enqueue_reported() enqueued. The one after it may be running.
+template <class T>
+void DeviceLoop<T>::Passes::finish_reported(std::int64_t iteration) {
+  wait_for(iteration);
+  const IterationReport& report = loop_.reports_[iteration % 2];
+  if (report.iterations > 0) {
+    loop_.state_.iterations = report.iterations;
+    loop_.state_.last_changed = report.changed;
+    loop_.state_.shift = report.shift;
+    return;
+  }
+  loop_.wait();
+  loop_.fetch_state();
+  loop_.state_.iterations = iteration;
+  if (loop_.state_.halt != kHaltEmpty) return;  // cancelled, or an error that update() throws
+  finish_on_host();
+  enqueued_ = loop_.state_.iterations;  // the iteration after it returned at once
 }
 
 // Finishes the one iteration whose assignment is enqueued.
 template <class T>
-void DeviceLoop<T>::Passes::finish_observed(std::int64_t iteration) {
-  if (loop_.plan_.is_integer()) enqueue_finish(iteration);
+void DeviceLoop<T>::Passes::finish_alone(std::int64_t iteration) {
+  if (loop_.plan_.is_integer()) enqueue_update(iteration);
   begin_phase(Phase::none);
   loop_.wait();
   loop_.fetch_state();
@@ -165,12 +302,13 @@ std::span<const double> DeviceLoop<T>::Passes::centroids() {
   return centroids_;
 }
 
+// The stream may be busy with the next iteration, which only reads these centroids.
 template <class T>
 void DeviceLoop<T>::Passes::fetch_centroids() {
+  const Stream& stream = ahead_ == Ahead::one && !closed_ ? loop_.side_stream_ : loop_.stream_;
   centroids_.resize(static_cast<std::size_t>(loop_.cells()));
-  loop_.centroids_[loop_.state_.iterations % 2].download(centroids_.data(), loop_.cells(),
-                                                         loop_.stream_);
-  loop_.stream_.synchronize();
+  loop_.centroids_[loop_.state_.iterations % 2].download(centroids_.data(), loop_.cells(), stream);
+  stream.synchronize();
 }
 
 template <class T>

@@ -37,13 +37,8 @@ void DeviceLoop<T>::Passes::finish_on_host() {
 
   const std::int64_t finished = iteration + 1;
   const auto slot = static_cast<std::size_t>(finished % 2);
-  loop_.centroids_[slot].upload(next.data(), loop_.cells(), loop_.stream_);
-  if constexpr (sizeof(T) == sizeof(float)) {
-    enqueue_rounding(loop_.centroids_[slot].data(), loop_.rounded_[slot].data(), loop_.cells(),
-                     loop_.stream_);
-  }
-  loop_.sums_[slot].fill_bytes(0, loop_.stream_);
-  loop_.counts_[slot].fill_bytes(0, loop_.stream_);
+  loop_.upload_centroids(next.data(), slot);
+  loop_.start_totals(finished);  // before the relocation, as the labels on the device
   const auto changed = static_cast<std::int64_t>(state.changed);
   state = {};
   state.iterations = finished;
@@ -54,13 +49,7 @@ void DeviceLoop<T>::Passes::finish_on_host() {
 
 template <class T>
 std::vector<lloyd::FarSample> DeviceLoop<T>::Passes::find_farthest(std::int64_t wanted) {
-  FarthestPass farthest(wanted);
-  const double* const centroids = loop_.centroids_[loop_.state_.iterations % 2].data();
-  loop_.step_.for_each_part(loop_.all_rows(), [&](lloyd::RowRange part, const Samples<T>& samples) {
-    farthest.add(part, samples, centroids, loop_.labels_.data(), loop_.stream_);
-  });
-  if (loop_.poll_cancel()) lloyd::throw_cancelled();  // the results may be incomplete
-  return farthest.sorted();
+  return loop_.find_farthest(wanted, loop_.all_rows(), loop_.state_.iterations);
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,9 +12,9 @@
 
 namespace lloyd_cuda {
 
-/// The device finishes iterations and decides when a fit ends. Unless the fit is profiled or its
-/// iterations are observed, update() enqueues iterations ahead of the device. The host updates if
-/// clusters are empty or sums are compensated.
+/// The device finishes iterations and decides when a fit ends. Ahead says how many iterations the
+/// host enqueues ahead of the device. The host updates if clusters are empty or sums are
+/// compensated.
 template <class T>
 class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::RelocationPasses {
  public:
@@ -36,18 +37,36 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
                       lloyd::ClusterSums& sums) override;
 
  private:
+  /// How far the host is ahead of the device.
+  enum class Ahead {
+    many,  ///< update() enqueues iterations until the fit ends; none of them is observed
+    one,   ///< the next iteration runs while the observer receives the last one
+    none,  ///< for profiled fits, observed labels and compensated sums
+  };
+  static Ahead ahead_of(const DeviceLoop& loop, const lloyd::FitSpec& spec, bool observed);
+
+  Pass pass_of(std::int64_t iteration) const;
+  IterationArguments arguments_of(std::int64_t iteration) const;
   void enqueue_assignment(std::int64_t iteration);
-  void enqueue_finish(std::int64_t iteration);
+  void enqueue_update(std::int64_t iteration);
+  void enqueue_iteration(std::int64_t iteration);
+  std::int64_t enqueue_iterations(std::int64_t first, std::int64_t finished);
   void run_ahead();
-  void finish_observed(std::int64_t iteration);
+  void enqueue_reported(std::int64_t iteration);
+  void wait_for(std::int64_t iteration);
+  void finish_reported(std::int64_t iteration);
+  void finish_alone(std::int64_t iteration);
   void finish_on_host();
   void fetch_centroids();
   void begin_phase(Phase phase);
 
   DeviceLoop& loop_;
   const lloyd::FitSpec& spec_;
-  bool runs_ahead_;      // the host does not wait for each iteration
-  bool changes_wanted_;  // the device counts changed labels and keeps all labels up to date
+  Ahead ahead_;
+  std::int64_t enqueued_ = 0;  // iterations, with Ahead::one
+  Event reported_[2];          // the device has reported iteration i, at i % 2
+  bool changes_wanted_;        // the device counts changed labels and keeps all labels up to date
+  std::optional<bool> repeats_last_fit_;  // set in the first odd iteration without a graph
   bool closed_ = false;
   std::int64_t relocations_ = 0;  // of the last finished iteration
   double transfer_ms_ = 0;

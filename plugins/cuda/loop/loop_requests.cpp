@@ -1,7 +1,7 @@
 // DeviceLoop: label requests and partial passes.
 #include <algorithm>
 
-#include "cuda/loop/loop.hpp"
+#include "cuda/loop/loop_driven_passes.hpp"
 
 namespace lloyd_cuda {
 
@@ -83,7 +83,9 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   wait();
   fetch_state();
   if (cancelled()) lloyd::throw_cancelled();
-  const std::vector<lloyd::FarSample> farthest = find_farthest(request, result);
+  const std::int64_t wanted = result.farthest == nullptr ? 0 : request.farthest_wanted;
+  const std::vector<lloyd::FarSample> farthest =
+      find_farthest(std::clamp<std::int64_t>(wanted, 0, rows.size()), rows, 0);
   // No cancellation from here on: the caller could not tell sums that were changed from others.
 
   std::vector<std::int32_t> own_labels;
@@ -112,21 +114,17 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   result.farthest_count = static_cast<std::int64_t>(farthest.size());
 }
 
-// The farthest samples of a partial pass, as many as `request` and `result` want.
+// The farthest of `rows` by the labels and centroids of an iteration.
 template <class T>
-std::vector<lloyd::FarSample> DeviceLoop<T>::find_farthest(const lloyd::PartialRequest& request,
-                                                           const lloyd::PartialResult& result) {
-  const std::int64_t wanted =
-      result.farthest == nullptr
-          ? 0
-          : std::clamp<std::int64_t>(request.farthest_wanted, 0, request.rows.size());
+std::vector<lloyd::FarSample> DeviceLoop<T>::find_farthest(std::int64_t wanted, RowRange rows,
+                                                           std::int64_t iteration) {
   if (wanted == 0) return {};
   FarthestPass farthest(wanted);
-  step_.for_each_part(request.rows, [&](RowRange part, const Samples<T>& samples) {
-    farthest.add(part, samples, centroids_[0].data(), labels_.data(), stream_);
+  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+    farthest.add(part, samples, centroids_[iteration % 2].data(), labels_.data(), stream_);
   });
   if (poll_cancel()) lloyd::throw_cancelled();  // the results may be incomplete
-  return farthest.sorted();
+  return farthest.sorted(stream_);
 }
 
 template class DeviceLoop<float>;

@@ -1,6 +1,7 @@
 // Cluster sums in device memory: the SDK's SumPlan for kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,10 +16,14 @@ struct SumScale {
   bool narrow = false;                      ///< true: one limb holds a whole value
   int limbs = 1;                            ///< limbs per value
   int limb_bits = 0;                        ///< bits per limb
-  std::int64_t flush_rows = 0;              ///< rows that can be added before 64 bits overflow
+  /// Rows that can be added before 64 bits overflow; at most 2^30, so that a change of a count has
+  /// 32 bits.
+  std::int64_t flush_rows = 0;
   const double* scales = nullptr;           ///< limbs x features: 1 / quantum of the limb
   const double* quanta = nullptr;           ///< limbs x features
   const std::int32_t* exponents = nullptr;  ///< per feature: log2 of the quantum of limb 0
+
+  bool operator==(const SumScale&) const = default;
 };
 
 /// Sums and counts to which a pass adds, in device memory. Sums are two's-complement 128-bit
@@ -26,6 +31,8 @@ struct SumScale {
 struct Totals {
   lloyd::SumWords* sums = nullptr;       ///< k x d
   unsigned long long* counts = nullptr;  ///< k
+
+  bool operator==(const Totals&) const = default;
 };
 
 /// The SumScale of a data set, in device memory.
@@ -37,7 +44,7 @@ class ResidentScale {
     scale_.narrow = plan.limbs == 1;
     scale_.limbs = plan.limbs;
     scale_.limb_bits = plan.limb_bits;
-    scale_.flush_rows = plan.flush_rows;
+    scale_.flush_rows = std::min(plan.flush_rows, std::int64_t{1} << 30);
     scale_.scales = upload(plan.scales, scales_);
     scale_.quanta = upload(plan.quanta, quanta_);
     scale_.exponents = upload(

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include <lloyd/plugin/sdk/iteration_rules.hpp>
-
 #include "cuda/device/check.hpp"
-#include "cuda/passes/integer_sums.cuh"
+#include "cuda/passes/finish_iteration.cuh"
 
 namespace lloyd_cuda {
 namespace {
@@ -14,97 +12,39 @@ constexpr int kMeansThreads = 256;
 constexpr int kMeansBlocks = 1024;
 // One thread per partial sum in the definition of the shift.
 constexpr int kDecisionThreads = lloyd::kShiftPartialSums;
+// Cells per thread of a block that computes the means of an iteration and decides.
+constexpr std::int64_t kCellsPerThread = 2;
+constexpr std::int64_t kFinishBlocks = 128;
+
+__device__ std::int64_t first_cell() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ std::int64_t cell_step() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
 
 __global__ void means_kernel(Finish finish) {
   if (finish.state->halt != kHaltNone) return;
-  const std::int64_t cells = finish.clusters * finish.features;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (std::int64_t at = first; at < cells; at += step) {
-    const std::int64_t cluster = at / finish.features;
-    const std::int64_t feature = at - cluster * finish.features;
-    const unsigned long long count = finish.totals.counts[cluster];
-    double mean = finish.centroids[at];
-    if (count > 0) {
-      const lloyd::SumWords sum = finish.totals.sums[at];
-      const double rounded = to_double({sum.low, sum.high});
-      mean = __ddiv_rn(ldexp(rounded, finish.scale.exponents[feature]), static_cast<double>(count));
-    }
-    finish.next_centroids[at] = mean;
-    if (finish.next_rounded != nullptr) finish.next_rounded[at] = static_cast<float>(mean);
-    finish.next_totals.sums[at] = {0, 0};
-    if (feature == 0) finish.next_totals.counts[cluster] = 0;
-  }
+  compute_means(finish, first_cell(), cell_step());
 }
 
-// lloyd::squared_shift(), with one thread per partial sum.
-__device__ double block_shift(const Finish& finish, double* partial_sums) {
-  const std::int64_t cells = finish.clusters * finish.features;
-  double sum = 0;
-  for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) {
-    const double move = __dsub_rn(finish.next_centroids[at], finish.centroids[at]);
-    sum = __dadd_rn(sum, __dmul_rn(move, move));
-  }
-  partial_sums[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = kDecisionThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      partial_sums[threadIdx.x] =
-          __dadd_rn(partial_sums[threadIdx.x], partial_sums[threadIdx.x + half]);
-    }
-    __syncthreads();
-  }
-  return partial_sums[0];
+__global__ void __launch_bounds__(kDecisionThreads) decision_kernel(Finish finish) {
+  __shared__ DecisionMemory memory;
+  decide(finish, memory);
 }
 
-__device__ void report(const Finish& finish) {
-  *finish.progress = static_cast<unsigned long long>(finish.state->iterations)
-                         << kProgressHaltBits |
-                     static_cast<unsigned long long>(finish.state->halt);
-}
-
-__global__ void decision_kernel(Finish finish) {
-  __shared__ double partial_sums[kDecisionThreads];
-  LoopState& state = *finish.state;
-  // One thread reads the flag for the block, since the host may set it at any time.
-  __shared__ bool halted;
-  if (threadIdx.x == 0) halted = *static_cast<volatile std::int32_t*>(&state.halt) != kHaltNone;
-  __syncthreads();
-  if (halted) {
-    if (threadIdx.x == 0) report(finish);
-    return;
+__global__ void __launch_bounds__(kDecisionThreads) finish_kernel(Finish finish) {
+  __shared__ DecisionMemory memory;
+  if (*static_cast<volatile std::int32_t*>(&finish.state->halt) == kHaltNone) {
+    compute_means(finish, first_cell(), cell_step());
   }
-  bool empty = false;
-  for (std::int64_t c = threadIdx.x; c < finish.clusters; c += blockDim.x) {
-    empty |= finish.totals.counts[c] == 0;
-  }
-  if (__syncthreads_or(empty) != 0 && finish.halt_when_empty) {
-    if (threadIdx.x == 0) {
-      atomicCAS(&state.halt, static_cast<int>(kHaltNone), static_cast<int>(kHaltEmpty));
-      report(finish);
-    }
-    return;
-  }
-  const double shift = finish.shift_wanted ? block_shift(finish, partial_sums) : 0;
-  if (threadIdx.x != 0) return;
-  const auto changed = static_cast<std::int64_t>(state.changed);
-  state.changed = 0;
-  state.last_changed = changed;
-  state.shift = shift;
-  ++state.iterations;
-  // The rule of lloyd::stop_reason(), from which the host derives the reason.
-  const bool converged =
-      finish.may_converge && (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
-  if (converged || state.iterations >= finish.max_iterations) {
-    atomicCAS(&state.halt, static_cast<int>(kHaltNone), static_cast<int>(kHaltStopped));
-  }
-  report(finish);
+  if (is_last_block(&finish.state->arrived, memory)) decide(finish, memory);
 }
 
 __global__ void rounding_kernel(const double* values, float* rounded, std::int64_t count) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (std::int64_t i = first; i < count; i += step) rounded[i] = static_cast<float>(values[i]);
+  for (std::int64_t i = first_cell(); i < count; i += cell_step()) {
+    rounded[i] = static_cast<float>(values[i]);
+  }
 }
 
 int blocks_for(std::int64_t count) {
@@ -123,6 +63,15 @@ void enqueue_means(const Finish& finish, cudaStream_t stream) {
 void enqueue_decision(const Finish& finish, cudaStream_t stream) {
   decision_kernel<<<1, kDecisionThreads, 0, stream>>>(finish);
   check_launch("decision_kernel");
+}
+
+void enqueue_finish(const Finish& finish, cudaStream_t stream) {
+  const std::int64_t cells = finish.clusters * finish.features;
+  const std::int64_t per_block = kDecisionThreads * kCellsPerThread;
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>((cells + per_block - 1) / per_block, 1, kFinishBlocks);
+  finish_kernel<<<static_cast<unsigned>(blocks), kDecisionThreads, 0, stream>>>(finish);
+  check_launch("finish_kernel");
 }
 
 void enqueue_rounding(const double* values, float* rounded, std::int64_t count,

@@ -26,6 +26,15 @@ struct LoopState {
   std::int64_t last_changed;   ///< labels changed in the last finished iteration
   double shift;                ///< sum of squared shifts of the last finished iteration
   std::int32_t halt;           ///< a Halt
+  unsigned int arrived;        ///< blocks that have arrived at the end of a kernel
+};
+
+/// What the device reports of one iteration, in mapped host memory. The host clears it before it
+/// enqueues the iteration.
+struct IterationReport {
+  std::int64_t iterations;  ///< finished, this one included; 0: it has not finished
+  std::int64_t changed;     ///< labels that it changed
+  double shift;             ///< LoopState::shift
 };
 
 /// The device reports its progress to the host in one word: the number of finished iterations,
@@ -38,26 +47,33 @@ struct Finish {
   std::int64_t features = 0;                        ///< d
   SumScale scale;                                   ///< of `totals`
   Totals totals;                                    ///< of this iteration
-  Totals next_totals;                               ///< of the next iteration; cleared
+  Totals next_totals;                               ///< of the next iteration, output
   const double* centroids = nullptr;                ///< k x d, of this iteration
   double* next_centroids = nullptr;                 ///< k x d, output
   float* next_rounded = nullptr;                    ///< k x d, output in float32, or null
   LoopState* state = nullptr;                       ///< input and output
   volatile unsigned long long* progress = nullptr;  ///< progress word, in mapped host memory
+  IterationReport* report = nullptr;                ///< output in mapped host memory, or null
+  bool keeps_totals = false;                        ///< true: next_totals = totals; false: 0
   bool halt_when_empty = false;                     ///< true: the host handles empty clusters
   bool may_converge = false;                        ///< lloyd::StopRule::converge
   bool shift_wanted = false;  ///< true: the shift is observed or a stop rule uses it
   double tolerance = 0;       ///< FitSpec::tolerance
   std::int64_t max_iterations = 0;
+
+  bool operator==(const Finish&) const = default;
 };
 
-/// Enqueues the computation of the next centroids, and clears the next totals. Clusters without
-/// samples keep their centroid.
+/// Enqueues the computation of the next centroids and totals. Clusters without samples keep their
+/// centroid.
 void enqueue_means(const Finish& finish, cudaStream_t stream);
 
 /// Enqueues the decision whether the fit goes on after this iteration, and writes it to `state` and
 /// `progress`.
 void enqueue_decision(const Finish& finish, cudaStream_t stream);
+
+/// Enqueues enqueue_means() and enqueue_decision() as one kernel.
+void enqueue_finish(const Finish& finish, cudaStream_t stream);
 
 /// Enqueues the conversion of `count` values to float32.
 void enqueue_rounding(const double* values, float* rounded, std::int64_t count,

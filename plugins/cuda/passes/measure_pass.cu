@@ -103,15 +103,19 @@ __global__ void measure_kernel(Measurement<T> m) {
 
 }  // namespace
 
-lloyd::ExactSum ResidentExactSum::fetch(cudaStream_t stream) const {
-  unsigned long long chunks[kChunks];
-  chunks_.download(chunks, kChunks, stream);
-  check(cudaStreamSynchronize(stream), "summing the inertia");
+lloyd::ExactSum exact_sum(const unsigned long long* chunks) {
   lloyd::ExactSum sum;
   for (int i = 0; i < kChunks; ++i) sum.chunks[i] = static_cast<std::int64_t>(chunks[i]);
   // Makes the next addition carry first: the number of additions by all blocks is not known.
   sum.adds_since_carry = lloyd::ExactSum::kAddsBeforeCarry - 1;
   return sum;
+}
+
+lloyd::ExactSum ResidentExactSum::fetch(cudaStream_t stream) const {
+  unsigned long long chunks[kChunks];
+  chunks_.download(chunks, kChunks, stream);
+  check(cudaStreamSynchronize(stream), "summing the inertia");
+  return exact_sum(chunks);
 }
 
 template <class T>

@@ -14,6 +14,9 @@
 
 namespace lloyd_cuda {
 
+/// The sum whose chunks a kernel added up.
+lloyd::ExactSum exact_sum(const unsigned long long* chunks);
+
 /// An exact sum in device memory: the chunks of lloyd::ExactSum. All values are >= 0.
 class ResidentExactSum {
  public:

@@ -11,6 +11,7 @@
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "cuda/passes/cluster_sums.hpp"
+#include "cuda/passes/finish_pass.hpp"
 #include "cuda/passes/phase_timer.hpp"
 #include "cuda/passes/samples.hpp"
 
@@ -30,15 +31,39 @@ struct Pass {
   /// `labels` need not be written.
   unsigned long long* changed = nullptr;
   Totals totals;                       ///< sums to add to; null members: no sums
+  /// True: the totals are those of the former labels, and the pass moves the samples whose label
+  /// changes from one cluster to the other. False: it adds all samples. See Step::moves_sums().
+  bool moves_sums = false;
   SumScale scale;                      ///< conversion of values to integers for `totals`
   const std::int32_t* halt = nullptr;  ///< kernels return immediately if it is not 0
   cudaStream_t stream = nullptr;       ///< the stream of all work
   PhaseTimer* phases = nullptr;        ///< phase timer; null: not profiled
 
+  /// Marks the beginning of a phase, if the fit is profiled.
+  void begin_phase(Phase phase) const {
+    if (phases != nullptr) phases->begin(phase, stream);
+  }
   LLOYD_HOST_DEVICE bool accumulates() const { return totals.sums != nullptr; }
+  bool operator==(const Pass& other) const {
+    return rows.begin == other.rows.begin && rows.end == other.rows.end &&
+           clusters == other.clusters && centroids == other.centroids && rounded == other.rounded &&
+           former_centroids == other.former_centroids && in_float64 == other.in_float64 &&
+           labels == other.labels && changed == other.changed && totals == other.totals &&
+           moves_sums == other.moves_sums &&
+           scale == other.scale && halt == other.halt && stream == other.stream &&
+           phases == other.phases;
+  }
 };
 
-/// Assignment and sums of a backend over its resident samples. Serves one thread.
+/// What the kernels of an iteration are given. Once Step::repeats() is true, iterations with equal
+/// arguments enqueue the same work.
+struct IterationArguments {
+  Pass pass;
+  Finish finish;
+  bool operator==(const IterationArguments&) const = default;
+};
+
+/// Assignment and sums of a backend over its samples, resident or streamed. Serves one thread.
 template <class T>
 class Step {
  public:
@@ -47,11 +72,28 @@ class Step {
   /// Polled by steps that wait for the device while they enqueue a pass: once it returns true, the
   /// pass is cancelled and its kernels return immediately.
   using CancelRequested = std::function<bool()>;
+  /// A CancelRequested that always returns false.
+  static bool never_cancelled() { return false; }
   /// Called before the passes of a fit or a request; `clusters` may differ from the last call.
   /// `cancel_requested` stays valid until the next call.
   virtual void prepare(std::int64_t clusters, const CancelRequested& cancel_requested) = 0;
   /// Enqueues one pass.
   virtual void assign(const Pass& pass) = 0;
+  /// Enqueues one pass, whose last kernel also finishes the iteration: finish_iteration(). Returns
+  /// false, without enqueueing anything, if the step cannot do that for this pass.
+  virtual bool assign_and_finish(const Pass&, const Finish&) { return false; }
+  /// Enqueues `count` iterations as one kernel, which returns early once the fit has halted. They
+  /// alternate between two sets of arguments, which are those of the first two iterations. Returns
+  /// false, without enqueueing anything, if the step cannot do that.
+  virtual bool run_iterations(const IterationArguments&, const IterationArguments&, int) {
+    return false;
+  }
+  /// True if the step handles passes with Pass::moves_sums, which also have Pass::changed.
+  virtual bool moves_sums() const { return false; }
+  /// True if every further iteration enqueues the same work on the same memory and waits for
+  /// nothing, so that a CUDA graph of some iterations can be launched again and again. Iterations
+  /// differ only in the slots of the double buffers: the pass arguments alternate between two sets.
+  virtual bool repeats() const { return false; }
   /// Number of distances evaluated since prepare(), for steps that prune; waits for the stream.
   /// Negative: every pass evaluates rows x k.
   virtual std::int64_t distances() { return -1; }

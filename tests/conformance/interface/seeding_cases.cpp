@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 
 #include "conformance/support/cases.hpp"
@@ -280,6 +281,112 @@ void cancelled(const Context& context) {
   fold("after a cancelled call", opened, centroids_of(samples, 5, 2, false), 30, true, state);
 }
 
+// A seeding that stays in the session: the results of each call, for a sequence of samples.
+void resident(const Context& context) {
+  for (const Named& set : data_sets(context.dtype())) {
+    const Samples& samples = set.samples;
+    const Dataset dataset = make_dataset(samples, context.dtype());
+    const OwnedSession session = context.open(dataset, 1);
+    auto* const seeding = static_cast<ResidentSeeding*>(session->query(kResidentSeeding));
+    if (seeding == nullptr) throw CaseSkipped{"the backend keeps no seeding in its session"};
+    const auto expect_ok = [&](const char* call, const Status& status) {
+      expect(status.ok(), "{}: {} failed: {}", set.name, call, status_message(status));
+    };
+    const auto distance = [&](std::int64_t i, std::int64_t row) {
+      return reference::squared_distance(samples.row(i), samples.row(row), samples.d);
+    };
+    for (int again = 0; again < 2; ++again) {
+      expect_ok("begin_seeding()", seeding->begin_seeding());
+      std::vector<double> distances(static_cast<std::size_t>(samples.n), kInfinity);
+      for (int step = 0; step < 4; ++step) {
+        const std::int64_t chosen = (again + 1 + step * 7919) % samples.n;
+        double largest = -7;
+        expect_ok("add()", seeding->add(chosen, nullptr, &largest));
+        for (std::int64_t i = 0; i < samples.n; ++i) {
+          distances[i] = std::min(distances[i], distance(i, chosen));
+        }
+        const double expected = *std::max_element(distances.begin(), distances.end());
+        expect(same_bits(largest, expected),
+               "{}: the largest squared distance after {} samples is {}, expected {}", set.name,
+               step + 1, largest, expected);
+        if (expected == 0) break;
+
+        const WeightScale scale = scale_for(distances);
+        std::vector<std::int64_t> cumulative;
+        for (const double value : distances) {
+          cumulative.push_back((cumulative.empty() ? 0 : cumulative.back()) + scale.weight(value));
+        }
+        std::int64_t total = -7;
+        expect_ok("weigh()", seeding->weigh(scale, nullptr, &total));
+        expect(total == cumulative.back(), "{}: the weights add up to {}, expected {}", set.name,
+               total, cumulative.back());
+
+        std::vector<std::int64_t> positions = {0, total - 1, total / 2};
+        for (std::int64_t i = 0; i < samples.n; i += 1 + samples.n / 9) {
+          if (cumulative[i] < total) positions.push_back(cumulative[i]);
+          if (cumulative[i] > 0) positions.push_back(cumulative[i] - 1);
+        }
+        Fenced<std::int64_t> found(std::ssize(positions));
+        expect_ok("find()", seeding->find(positions.data(), std::ssize(positions), found.data()));
+        const std::vector<std::int64_t> rows = found.take("rows of find()");
+        for (std::size_t p = 0; p < positions.size(); ++p) {
+          const auto row = std::upper_bound(cumulative.begin(), cumulative.end(), positions[p]) -
+                           cumulative.begin();
+          expect(rows[p] == row, "{}: find() gives row {} for position {}, expected {}", set.name,
+                 rows[p], positions[p], row);
+        }
+
+        Fenced<std::int64_t> gained(std::ssize(rows));
+        expect_ok("rate()", seeding->rate(rows.data(), std::ssize(rows), nullptr, gained.data()));
+        const std::vector<std::int64_t> gains = gained.take("gains of rate()");
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+          std::int64_t gain = 0;
+          for (std::int64_t i = 0; i < samples.n; ++i) {
+            const double least = std::min(distances[i], distance(i, rows[r]));
+            gain += scale.weight(distances[i]) - scale.weight(least);
+          }
+          expect(gains[r] == gain, "{}: the gain of row {} is {}, expected {}", set.name, rows[r],
+                 gains[r], gain);
+        }
+      }
+      if (again == 0) seeding->end_seeding();
+    }
+  }
+}
+
+// Calls out of order and rows that do not exist are refused, and a new seeding can follow.
+void resident_refusals(const Context& context) {
+  const Samples samples = rounded(cloud(100, 3, 20), context.dtype());
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  const OwnedSession session = context.open(dataset, 1);
+  auto* const seeding = static_cast<ResidentSeeding*>(session->query(kResidentSeeding));
+  if (seeding == nullptr) throw CaseSkipped{"the backend keeps no seeding in its session"};
+  double largest = 0;
+  std::int64_t number = 0;
+  const std::int64_t row = 0;
+  const auto refused = [&](const char* what, const Status& status) {
+    expect(status.code == StatusCode::invalid_argument,
+           "{}: the status is '{}' ({}), expected '{}'", what, name_of(status.code),
+           status_message(status), name_of(StatusCode::invalid_argument));
+  };
+  refused("add() before begin_seeding()", seeding->add(0, nullptr, &largest));
+  for (const std::int64_t wrong : {std::int64_t{-1}, samples.n}) {
+    expect(seeding->begin_seeding().ok(), "begin_seeding() failed");
+    refused("add() of a row that does not exist", seeding->add(wrong, nullptr, &largest));
+    refused("add() after an error", seeding->add(0, nullptr, &largest));
+  }
+  expect(seeding->begin_seeding().ok(), "begin_seeding() failed");
+  refused("weigh() before add()", seeding->weigh({}, nullptr, &number));
+  expect(seeding->begin_seeding().ok(), "begin_seeding() failed");
+  expect(seeding->add(0, nullptr, &largest).ok(), "add() failed");
+  refused("find() before weigh()", seeding->find(&row, 1, &number));
+  expect(seeding->begin_seeding().ok(), "begin_seeding() failed");
+  expect(seeding->add(0, nullptr, &largest).ok(), "add() failed");
+  refused("rate() before weigh()", seeding->rate(&row, 1, nullptr, &number));
+  seeding->end_seeding();
+  seeding->end_seeding();
+}
+
 }  // namespace
 
 void add_seeding_cases(std::vector<Case>& cases) {
@@ -287,6 +394,8 @@ void add_seeding_cases(std::vector<Case>& cases) {
   cases.push_back({"seeding/far-centroids", Scope::variants, far_centroids});
   cases.push_back({"seeding/gains", Scope::variants, gains});
   cases.push_back({"seeding/cancel", Scope::defaults, cancelled});
+  cases.push_back({"seeding/resident", Scope::variants, resident});
+  cases.push_back({"seeding/resident-refusals", Scope::defaults, resident_refusals});
 }
 
 }  // namespace lloyd::conformance

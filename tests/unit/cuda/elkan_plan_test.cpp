@@ -97,14 +97,6 @@ TEST(ElkanPlan, FewRowsAreOneBatch) {
   EXPECT_FALSE(streamed.feasible);  // two batches of all rows need more memory than the samples
 }
 
-TEST(ElkanPlan, TheLimitIsTheLesserOfTheParameterAndTheCard) {
-  EXPECT_EQ(limit_bytes(0, 1000000), 900000);
-  EXPECT_EQ(limit_bytes(0, 0), kUnlimited);
-  EXPECT_EQ(limit_bytes(2, 0), 2 * kMiB);
-  EXPECT_EQ(limit_bytes(2, std::int64_t{1} << 40), 2 * kMiB);
-  EXPECT_EQ(limit_bytes(2, 1000000), 900000);
-}
-
 TEST(ElkanPlan, LargerProblemsTakeMore) {
   double former = 0;
   for (std::int64_t n = 1000; n <= 1000000000000000; n *= 100) {

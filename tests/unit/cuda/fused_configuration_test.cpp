@@ -56,6 +56,20 @@ TEST(FusedConfiguration, ReadsCentroidsThatDoNotFitFromGlobalMemory) {
   EXPECT_EQ(choose(asked, card(kLargeCard)).space, CentroidSpace::global);
 }
 
+TEST(FusedConfiguration, BlocksHaveTheRegistersOfTheirThreads) {
+  const auto block_size = [](std::int64_t features, std::int64_t value_bytes, int asked_size) {
+    Request asked = request(8, features);
+    asked.centroid_bytes = value_bytes;
+    asked.block_size = asked_size;
+    return choose(asked, card(kLargeCard)).block_size;
+  };
+  EXPECT_EQ(block_size(32, 4, 1024), 512);
+  EXPECT_EQ(block_size(32, 4, 256), 256);
+  EXPECT_EQ(block_size(32, 8, 1024), 1024);
+  EXPECT_EQ(block_size(16, 4, 1024), 1024);
+  EXPECT_EQ(block_size(33, 4, 1024), 1024);
+}
+
 // The same feature of neighbouring clusters is in different banks of shared memory.
 TEST(FusedConfiguration, StepsBetweenClustersAreOdd) {
   for (const std::int64_t d : {1, 2, 3, 8, 16, 33}) {
@@ -134,6 +148,10 @@ TEST(FusedConfiguration, NotesSayWhatWasChosen) {
   EXPECT_EQ(note(request(32, 2), false), "centroids in shared memory");
   EXPECT_EQ(note(request(1000, 100), true),
             "centroids in global memory, sums in a second kernel in 10 tiles");
+  Request asked = request(8, 32);
+  asked.block_size = 1024;
+  EXPECT_EQ(note(asked, true),
+            "centroids in shared memory, blocks of 512 threads, sums in the same kernel");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The chosen samples do not depend on the number of threads or on a backend's kernels.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/data/blobs.hpp>
+#include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
@@ -181,6 +184,82 @@ TEST_F(SeedingThroughKernels, CanBeStopped) {
   for (const SeedingMethod method : {kPlusPlus, kParallel}) {
     EXPECT_THROW(choose(method, [] { return true; }), Cancelled);
   }
+}
+
+std::shared_ptr<const LoadedBackend> resident_backend() {
+  Backend* made = nullptr;
+  EXPECT_TRUE((StepBackend<fake::ResidentSeedingStep, fake::kInfo>::create(&made).ok()));
+  return std::make_shared<const LoadedBackend>("fake", make_plugin_header("fake", "1"), made,
+                                               std::vector<DeviceInfo>(1), "");
+}
+
+TEST(ResidentSeeding, GoldenLists) {
+  const auto backend = resident_backend();
+  int seedings = 0;
+  for (const Golden& golden : golden_lists()) {
+    BackendSession session(backend, golden.dataset, backend->default_parameters());
+    EXPECT_EQ(seed_indices(golden.dataset, golden.clusters, seeding_by(golden.method), 1,
+                           {.session = &session}),
+              golden.expected)
+        << to_string(golden.method) << ", " << golden.dataset.name();
+    seedings += golden.method == kPlusPlus ? 1 : 0;
+  }
+  using Narrow = fake::FakeResidentSeeding<float>;
+  using WideKernels = fake::FakeResidentSeeding<double>;
+  EXPECT_EQ(Narrow::begun + WideKernels::begun, seedings);
+  EXPECT_EQ(Narrow::ended + WideKernels::ended, seedings);
+}
+
+TEST(ResidentSeeding, EachLieIsNamed) {
+  const auto backend = resident_backend();
+  const Dataset data = lattice();
+  BackendSession session(backend, data, backend->default_parameters());
+  const std::vector<std::pair<std::string, fake::SeedingLie>> lies = {
+      {"fake: the largest squared distance of its seeding is nan",
+       [](fake::SeedingAnswer& a) { a.largest = std::nan(""); }},
+      {"fake: the largest squared distance of its seeding is inf",
+       [](fake::SeedingAnswer& a) { a.largest = 1.0 / 0.0; }},
+      {"fake: the weights of its seeding add up to 0",
+       [](fake::SeedingAnswer& a) { a.total = 0; }},
+      {"fake: its seeding found row -1 of 20",
+       [](fake::SeedingAnswer& a) { a.row = -1; }},
+      {"fake: its seeding found row 20 of 20",
+       [](fake::SeedingAnswer& a) { a.row = 20; }},
+      {"fake: its seeding rates row 7 with -1; it must be from 0 to 100",
+       [](fake::SeedingAnswer& a) { a = {a.largest, 100, 7, -1}; }},
+      {"fake: its seeding rates row 7 with 101; it must be from 0 to 100",
+       [](fake::SeedingAnswer& a) { a = {a.largest, 100, 7, 101}; }},
+  };
+  for (const auto& [expected, lie] : lies) {
+    fake::FakeResidentSeeding<float>::lie = lie;
+    EXPECT_EQ(message_of<BackendError>(
+                  [&] { seed_indices(data, 4, seeding_by(kPlusPlus), 0, {.session = &session}); }),
+              expected);
+  }
+  fake::FakeResidentSeeding<float>::lie = nullptr;
+}
+
+TEST(ResidentSeeding, CanBeStopped) {
+  const auto backend = resident_backend();
+  const Dataset data = lattice();
+  BackendSession session(backend, data, backend->default_parameters());
+  EXPECT_THROW(seed_indices(data, 4, seeding_by(kPlusPlus), 0,
+                            {.stop = [] { return true; }, .session = &session}),
+               Cancelled);
+}
+
+// Reading beyond the end of a mapped file would raise SIGBUS.
+TEST(ResidentSeeding, ATruncatedFileIsAnInputError) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "blobs.npy";
+  write_dataset(file, blobs(20000, 4, DType::float32));
+  const Dataset data = read_dataset(file);
+  const auto backend = resident_backend();
+  BackendSession session(backend, data, backend->default_parameters());
+  std::filesystem::resize_file(file, 128);
+  const std::string message = message_of<InputError>(
+      [&] { seed_indices(data, 3, seeding_by(kPlusPlus), 0, {.session = &session}); });
+  EXPECT_NE(message.find("the file was truncated from"), std::string::npos) << message;
 }
 
 TEST(SeedingPaths, TellHowManyCentroidsAreChosen) {

@@ -19,6 +19,7 @@
 #include <lloyd/plugin/sdk/farthest_samples.hpp>
 #include <lloyd/plugin/sdk/fit_driver.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
+#include <lloyd/plugin/sdk/pass_rules.hpp>
 #include <lloyd/plugin/sdk/step.hpp>
 #include <lloyd/plugin/sdk/step_checks.hpp>
 
@@ -128,16 +129,7 @@ class LloydLoop {
   /// PassKernels::begin() and WindowedPasses::begin().
   void begin_passes(const PassOptions& options) {
     end_passes();
-    if (!plan_.is_integer()) {
-      throw StatusError(StatusCode::unsupported,
-                        "passes need integer sums, and the values of a feature differ too much in "
-                        "magnitude for them");
-    }
-    if (options.clusters < 1 || options.limbs.count < 1 || options.limbs.count > 8 ||
-        options.limbs.bits < 1 || options.limbs.bits > 63) {
-      throw StatusError(StatusCode::invalid_argument,
-                        "begin() takes 1 or more clusters, and 1 to 8 limbs of 1 to 63 bits");
-    }
+    check_pass_options(plan_, options);
     prepare(options.clusters, nullptr);
     passes_.emplace(step_, dataset_.samples, options.limbs, /*defer_labels=*/!windowed_);
   }
@@ -175,7 +167,7 @@ class LloydLoop {
                         RowWindows* windows = nullptr) {
     std::vector<FarSample> found;
     use_passes(observer, windows, [&](DrivenPasses& passes) {
-      require_labels(passes);
+      require_pass_labels(passes.has_labels);
       write_labels(passes.labels.data());
       found = find_farthest(passes.labels.data(),
                             std::clamp<std::int64_t>(wanted, 0, dataset_.samples));
@@ -187,7 +179,7 @@ class LloydLoop {
   /// PassKernels::labels() and WindowedPasses::labels().
   void pass_labels(std::int32_t* labels) {
     use_passes(nullptr, nullptr, [&](DrivenPasses& passes) {
-      require_labels(passes);
+      require_pass_labels(passes.has_labels);
       write_labels(passes.labels.data());
       std::copy(passes.labels.begin(), passes.labels.end(), labels);
     });
@@ -327,8 +319,7 @@ class LloydLoop {
   // read; null if they read none or the samples are in memory.
   template <class Body>
   void use_passes(Observer* observer, RowWindows* windows, const Body& body) {
-    if (!passes_)
-      throw StatusError(StatusCode::invalid_argument, "there are no passes; call begin() first");
+    require_passes(passes_.has_value());
     resume(observer);
     windows_ = windows;
     try {
@@ -337,11 +328,6 @@ class LloydLoop {
       passes_.reset();
       throw;
     }
-  }
-
-  static void require_labels(const DrivenPasses& passes) {
-    if (passes.has_labels) return;
-    throw StatusError(StatusCode::invalid_argument, "there are no labels yet; call pass() first");
   }
 
   // Writes the labels that the step has deferred.

@@ -1,0 +1,29 @@
+// DeviceLoop::DrivenPasses: the state of passes that the host runs one by one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <lloyd/plugin/abi/pass_kernels.hpp>
+#include <lloyd/plugin/sdk/total_changes.hpp>
+
+#include "cuda/loop/loop.hpp"
+
+namespace lloyd_cuda {
+
+/// Labels stay on the device. Each pass sums all samples, and the changes are computed here.
+template <class T>
+struct DeviceLoop<T>::DrivenPasses {
+  /// `plan` must outlive the passes.
+  DrivenPasses(const lloyd::SumPlan& plan, const lloyd::PassOptions& options)
+      : limbs(options.limbs), changes(plan, options.clusters) {}
+
+  lloyd::SumLimbs limbs;
+  std::int64_t passes = 0;             ///< finished; pass i has the buffers of iteration i
+  std::int64_t distances = 0;          ///< of all passes, if the step counts them
+  std::vector<lloyd::SumWords> words;  ///< of the last pass
+  std::vector<std::int64_t> counts;    ///< the same
+  lloyd::TotalChanges changes;
+};
+
+}  // namespace lloyd_cuda

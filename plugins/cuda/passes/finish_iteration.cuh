@@ -1,0 +1,154 @@
+// The end of an iteration, for kernels: means, centroid shift and stop decision.
+#pragma once
+
+#include <cstdint>
+
+#include <lloyd/plugin/sdk/iteration_rules.hpp>
+
+#include "cuda/passes/finish_pass.hpp"
+#include "cuda/passes/integer_sums.cuh"
+
+namespace lloyd_cuda {
+
+/// Shared memory of a block that decides.
+struct DecisionMemory {
+  double partial_sums[lloyd::kShiftPartialSums];  ///< of lloyd::squared_shift()
+  bool is_last;                                   ///< of is_last_block()
+  bool halted;                                    ///< the fit had halted before
+};
+
+/// Computes the next centroids and totals, for the cells (cluster x d + feature)
+/// `first`, `first + step`, ... Values of other blocks are read from L2, because the L1 caches of
+/// multiprocessors are not coherent.
+__device__ inline void compute_means(const Finish& finish, std::int64_t first, std::int64_t step) {
+  const std::int64_t cells = finish.clusters * finish.features;
+  for (std::int64_t at = first; at < cells; at += step) {
+    const std::int64_t cluster = at / finish.features;
+    const std::int64_t feature = at - cluster * finish.features;
+    const unsigned long long count = __ldcg(finish.totals.counts + cluster);
+    double mean = finish.centroids[at];
+    DeviceInt128 sum{0, 0};
+    if (count > 0) {
+      const auto* words = reinterpret_cast<const unsigned long long*>(finish.totals.sums + at);
+      sum = {__ldcg(words), __ldcg(words + 1)};
+      const double rounded = to_double(sum);
+      mean = __ddiv_rn(ldexp(rounded, finish.scale.exponents[feature]), static_cast<double>(count));
+    }
+    finish.next_centroids[at] = mean;
+    if (finish.next_rounded != nullptr) finish.next_rounded[at] = static_cast<float>(mean);
+    if (!finish.keeps_totals) sum = {0, 0};
+    finish.next_totals.sums[at] = {sum.low, sum.high};
+    if (feature == 0) finish.next_totals.counts[cluster] = finish.keeps_totals ? count : 0;
+  }
+}
+
+/// lloyd::squared_shift() by one block of any size; thread 0 has the result.
+__device__ inline double block_shift(const Finish& finish, double* partial_sums) {
+  constexpr int kSums = lloyd::kShiftPartialSums;
+  const std::int64_t cells = finish.clusters * finish.features;
+  for (int i = static_cast<int>(threadIdx.x); i < kSums; i += static_cast<int>(blockDim.x)) {
+    double sum = 0;
+    for (std::int64_t at = i; at < cells; at += kSums) {
+      const double move = __dsub_rn(__ldcg(finish.next_centroids + at), finish.centroids[at]);
+      sum = __dadd_rn(sum, __dmul_rn(move, move));
+    }
+    partial_sums[i] = sum;
+  }
+  __syncthreads();
+  for (int half = kSums / 2; half > 0; half /= 2) {
+    for (int i = static_cast<int>(threadIdx.x); i < half; i += static_cast<int>(blockDim.x)) {
+      partial_sums[i] = __dadd_rn(partial_sums[i], partial_sums[i + half]);
+    }
+    __syncthreads();
+  }
+  return partial_sums[0];
+}
+
+/// Reports the state to the host.
+__device__ inline void report_progress(const Finish& finish) {
+  *finish.progress = static_cast<unsigned long long>(finish.state->iterations)
+                         << kProgressHaltBits |
+                     static_cast<unsigned long long>(finish.state->halt);
+}
+
+/// Decides whether the fit goes on, after the next centroids have been computed. Called by all
+/// threads of one block.
+__device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
+  LoopState& state = *finish.state;
+  // One thread reads the flag for the block, since the host may set it at any time.
+  if (threadIdx.x == 0) {
+    memory.halted = *static_cast<volatile std::int32_t*>(&state.halt) != kHaltNone;
+  }
+  __syncthreads();
+  if (memory.halted) {
+    if (threadIdx.x == 0) report_progress(finish);
+    return;
+  }
+  bool empty = false;
+  for (std::int64_t c = threadIdx.x; c < finish.clusters; c += blockDim.x) {
+    empty |= __ldcg(finish.totals.counts + c) == 0;
+  }
+  if (__syncthreads_or(empty) != 0 && finish.halt_when_empty) {
+    if (threadIdx.x == 0) {
+      atomicCAS(&state.halt, static_cast<int>(kHaltNone), static_cast<int>(kHaltEmpty));
+      report_progress(finish);
+    }
+    return;
+  }
+  const double shift = finish.shift_wanted ? block_shift(finish, memory.partial_sums) : 0;
+  if (threadIdx.x != 0) return;
+  const auto changed = static_cast<std::int64_t>(__ldcg(&state.changed));
+  state.changed = 0;
+  state.last_changed = changed;
+  state.shift = shift;
+  ++state.iterations;
+  // The rule of lloyd::stop_reason(), from which the host derives the reason.
+  const bool converged =
+      finish.may_converge && (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
+  if (converged || state.iterations >= finish.max_iterations) {
+    atomicCAS(&state.halt, static_cast<int>(kHaltNone), static_cast<int>(kHaltStopped));
+  }
+  if (finish.report != nullptr) {
+    finish.report->changed = changed;
+    finish.report->shift = shift;
+    finish.report->iterations = state.iterations;
+  }
+  report_progress(finish);
+}
+
+/// True for all threads of the last block of the grid that calls it. That block sees what the
+/// others wrote before their calls. `arrived` is 0 before the kernel and after it, if all blocks
+/// call.
+__device__ inline bool is_last_block(unsigned int* arrived, DecisionMemory& memory) {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const unsigned int blocks = gridDim.x * gridDim.y;
+    memory.is_last = atomicInc(arrived, blocks - 1) == blocks - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return memory.is_last;
+}
+
+/// Finishes the iteration by the one block of a grid. `memory` may overlap shared memory that the
+/// block has used before; all its threads call it.
+__device__ inline void finish_alone(const Finish& finish, DecisionMemory& memory) {
+  __syncthreads();
+  compute_means(finish, threadIdx.x, blockDim.x);
+  __syncthreads();
+  decide(finish, memory);
+  __syncthreads();
+}
+
+/// Lets the last block finish the iteration, in a kernel that has added to the totals. All threads
+/// of all blocks call it once, unless the block returned because the fit had halted. `memory` may
+/// overlap shared memory that the block has used before.
+__device__ inline void finish_iteration(const Finish& finish, DecisionMemory& memory) {
+  if (!is_last_block(&finish.state->arrived, memory)) return;
+  compute_means(finish, threadIdx.x, blockDim.x);
+  __syncthreads();
+  decide(finish, memory);
+}
+
+}  // namespace lloyd_cuda

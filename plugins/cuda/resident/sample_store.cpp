@@ -1,0 +1,70 @@
+#include "cuda/resident/sample_store.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace lloyd_cuda {
+
+using lloyd::RowRange;
+
+template <class T>
+void SampleStore<T>::hold(double available, cudaStream_t stream) {
+  if (holds_samples() && plan_.device_bytes <= available) return;
+  const double row_bytes = static_cast<double>(dataset_.features) * sizeof(T);
+  const StorePlan plan = plan_store(dataset_.samples, row_bytes, available);
+  if (!plan.feasible) {
+    throw lloyd::StatusError(
+        lloyd::StatusCode::out_of_memory,
+        "the samples need at least " +
+            std::to_string(static_cast<std::int64_t>(plan.device_bytes)) +
+            " bytes of device memory, even in batches; " +
+            std::to_string(static_cast<std::int64_t>(std::max(available, 0.0))) +
+            " are available");
+  }
+  // The old memory is freed first. If an allocation fails, nothing is held.
+  resident_.reset();
+  stream_.reset();
+  transposed_.resize(0);
+  std::unique_ptr<ResidentSamples<T>> resident;
+  if (plan.resident_rows > 0) {
+    lloyd::DatasetView first = dataset_;
+    first.samples = plan.resident_rows;
+    resident = std::make_unique<ResidentSamples<T>>(first, layout_, stream);
+  }
+  if (!plan.is_resident()) {
+    if (layout_ == Layout::soa) transposed_.resize(plan.batch_rows * dataset_.features);
+    stream_ = std::make_unique<RowStream<T>>(dataset_, plan.resident_rows, plan.batch_rows);
+  }
+  resident_ = std::move(resident);
+  plan_ = plan;
+}
+
+template <class T>
+void SampleStore<T>::walk(RowRange rows, const std::int32_t* halt,
+                          const CancelRequested& cancel_requested, cudaStream_t stream,
+                          const Body& body) {
+  if (!holds_samples()) {
+    throw lloyd::StatusError(lloyd::StatusCode::out_of_memory,
+                             "the samples are not on the device, which ran out of memory before");
+  }
+  const std::int64_t resident_end = std::min(rows.end, plan_.resident_rows);
+  if (rows.begin < resident_end) body({rows.begin, resident_end}, resident_->get());
+  const RowRange rest{std::max(rows.begin, plan_.resident_rows), rows.end};
+  if (rest.begin >= rest.end) return;
+  if (layout_ == Layout::aos) {
+    return stream_->walk(rest, halt, cancel_requested, stream, body);
+  }
+  stream_->walk(rest, halt, cancel_requested, stream,
+                [&](RowRange part, const Samples<T>& samples) {
+                  const std::int64_t d = dataset_.features;
+                  enqueue_transposition(samples.data, part.size(), d, transposed_.data(),
+                                        part.size(), stream);
+                  body(part, {transposed_.data(), part.begin, 1, part.size(), d});
+                });
+}
+
+template class SampleStore<float>;
+template class SampleStore<double>;
+
+}  // namespace lloyd_cuda
