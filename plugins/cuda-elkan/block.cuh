@@ -1,19 +1,16 @@
-// Helpers that the kernels share: the halt flag, lists, and counts per warp.
+// Helpers that the kernels share: lists, and counts per warp.
 #pragma once
 
 #include <cstdint>
 
+#include "cuda/passes/halt_flag.cuh"
+
 namespace lloyd_cuda_elkan {
+
+using lloyd_cuda::block_halted;
 
 inline constexpr unsigned kFullWarp = 0xffffffffu;
 inline constexpr int kWarp = 32;
-
-/// True if the pass is halted. One thread reads the flag for its block, since it may be set at any
-/// time. All threads of the block must call it.
-__device__ inline bool block_halted(const std::int32_t* halt) {
-  const bool halted = threadIdx.x == 0 && *static_cast<const volatile std::int32_t*>(halt) != 0;
-  return __syncthreads_or(halted) != 0;
-}
 
 /// The index of this thread's entry in a list (device or shared memory) to which warps append. All
 /// lanes must call it; the result is meaningless for lanes that do not append.

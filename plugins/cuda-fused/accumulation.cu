@@ -15,7 +15,7 @@ using lloyd_cuda::Samples;
 // blockIdx.y is the tile of clusters and features.
 template <class T>
 __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {
-  extern __shared__ unsigned long long shared_memory[];
+  extern __shared__ unsigned int shared_sums[];
   if (*pass.halt != 0) return;
   const std::int64_t d = samples.features;
   const std::int64_t feature_tiles = (d + tile.features - 1) / tile.features;
@@ -25,13 +25,13 @@ __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {
     const std::int64_t first_cluster = t / feature_tiles * tile.clusters;
     const std::int64_t features =
         first_feature + tile.features < d ? tile.features : d - first_feature;
-    BlockSums sums(tile, shared_memory, first_cluster, first_feature);
+    BlockSums sums(tile, shared_sums, first_cluster, first_feature);
     sums.clear();
     __syncthreads();
     std::int64_t rows_since_flush = 0;
     for (std::int64_t begin = pass.rows.begin + static_cast<std::int64_t>(blockIdx.x) * blockDim.x;
          begin < pass.rows.end; begin += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
-      if (rows_since_flush + blockDim.x > pass.scale.flush_rows) {
+      if (rows_since_flush + blockDim.x > lloyd_cuda::kSharedLimbRows) {
         __syncthreads();
         sums.flush(pass.totals, pass.scale, pass.clusters, d);
         __syncthreads();
@@ -45,10 +45,10 @@ __global__ void accumulation_kernel(Pass pass, Samples<T> samples, Tile tile) {
       const std::int64_t label = pass.labels[i];
       if (label < first_cluster || label >= first_cluster + tile.clusters) continue;
       const T* x = samples.row(i) + first_feature * samples.feature_stride;
-      unsigned long long* sum = sums.sum_of(label);
+      unsigned int* sum = sums.sum_of(label);
       for (std::int64_t j = 0; j < features; ++j) {
         lloyd_cuda::add_to_limbs(sum + j, tile.limb_stride, x[j * samples.feature_stride],
-                                 pass.scale, first_feature + j, d);
+                                 pass.scale.exponents[first_feature + j]);
       }
       if (first_feature == 0) sums.count(label);
     }

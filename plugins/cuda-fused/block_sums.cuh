@@ -11,20 +11,20 @@ namespace lloyd_cuda_fused {
 // Threads per multiprocessor for which flushing the block's sums still pays.
 inline constexpr int kThreadsPerMultiprocessor = 1024;
 
-/// Sums and counts of a tile in shared memory, or their changes: clusters from `first_cluster` on, features from
-/// `first_feature` on.
+/// Sums and counts, or their changes, of one tile in shared memory: clusters from `first_cluster`
+/// on, features from `first_feature` on.
 struct BlockSums {
   Tile tile;
-  unsigned long long* sums;
+  unsigned int* sums;
   unsigned int* counts;
   std::int64_t first_cluster;
   std::int64_t first_feature;
 
-  __device__ BlockSums(const Tile& of, unsigned long long* memory, std::int64_t cluster,
+  __device__ BlockSums(const Tile& of, unsigned int* memory, std::int64_t cluster,
                        std::int64_t feature)
       : tile(of),
         sums(memory),
-        counts(reinterpret_cast<unsigned int*>(memory + of.copies * of.copy_step)),
+        counts(memory + of.copies * of.copy_step),
         first_cluster(cluster),
         first_feature(feature) {}
 
@@ -39,7 +39,7 @@ struct BlockSums {
   }
 
   /// The address at which this thread adds feature `first_feature` of a cluster of the tile.
-  __device__ unsigned long long* sum_of(std::int64_t cluster) {
+  __device__ unsigned int* sum_of(std::int64_t cluster) {
     const int copy = static_cast<int>(threadIdx.x) % tile.copies;
     return sums + copy * tile.copy_step + (cluster - first_cluster) * tile.cluster_step;
   }
@@ -58,11 +58,11 @@ struct BlockSums {
       const std::int64_t feature = at - cluster * tile.features;
       if (first_cluster + cluster >= clusters || first_feature + feature >= features) continue;
       lloyd_cuda::DeviceInt128 value{0, 0};
-      for (int limb = 0; limb < scale.limbs; ++limb) {
+      for (int limb = 0; limb < scale.shared_limbs; ++limb) {
         for (int copy = 0; copy < tile.copies; ++copy) {
-          const unsigned long long sum = sums[copy * tile.copy_step + limb * tile.limb_stride +
-                                              cluster * tile.cluster_step + feature];
-          value = value + lloyd_cuda::limb_value(sum, limb, scale);
+          const unsigned int sum = sums[copy * tile.copy_step + limb * tile.limb_stride +
+                                        cluster * tile.cluster_step + feature];
+          value = value + lloyd_cuda::limb_value(sum, limb);
         }
       }
       if (value.low == 0 && value.high == 0) continue;

@@ -8,11 +8,13 @@ using lloyd_cuda::CentroidSpace;
 
 namespace {
 
-// Maximum shared memory of a block for sums; with more, too few blocks share a multiprocessor.
-constexpr std::int64_t kFusedBytes = 64 * 1024;
+// Maximum shared memory of a block for centroids, and for sums in the kernel that labels; with
+// more, too few blocks share a multiprocessor.
+constexpr std::int64_t kCentroidBytes = 64 * 1024;
+constexpr std::int64_t kFusedBytes = 96 * 1024;
 constexpr std::int64_t kTileBytes = 96 * 1024;
 // Words of sums in all copies together; with more copies, collisions in a warp are already rare.
-constexpr std::int64_t kCopiedWords = 1024;
+constexpr std::int64_t kCopiedWords = 2048;
 constexpr std::int64_t kMaxCopies = 16;
 
 constexpr std::int64_t kCentroidsTogether = 4;
@@ -69,9 +71,8 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
       std::min(request.block_size, max_block_size(request.features, in_float32));
   configuration.space = request.space;
   if (request.space == CentroidSpace::shared) {
-    if (centroids <= std::min(kFusedBytes, most)) {
-      configuration.centroids_bytes =
-          (centroids + 7) / 8 * 8;  // aligned for the 8-byte sums that follow
+    if (centroids <= std::min(kCentroidBytes, most)) {
+      configuration.centroids_bytes = (centroids + 7) / 8 * 8;  // aligned for what follows
     } else {
       configuration.space = CentroidSpace::global;
     }
@@ -95,7 +96,7 @@ std::string note_of(const Request& request, const Configuration& configuration, 
   if (!accumulates) return note;
   if (configuration.fused) return note + ", sums in the same kernel";
   const std::int64_t tiles = configuration.tile.count(request.clusters, request.features);
-  note += ", sums in a second kernel";
+  note += request.sums_changes ? ", first sums in a second kernel" : ", sums in a second kernel";
   if (tiles > 1) note += " in " + std::to_string(tiles) + " tiles";
   return note;
 }

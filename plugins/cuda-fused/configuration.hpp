@@ -20,9 +20,10 @@ struct Request {
   std::int64_t clusters = 0;        ///< k
   std::int64_t features = 0;        ///< d
   std::int64_t centroid_bytes = 0;  ///< bytes per centroid value as the kernel reads it
-  int limbs = 1;                    ///< 64-bit limbs of a sum
+  int limbs = 1;                    ///< lloyd_cuda::SumScale::shared_limbs
   int block_size = 256;             ///< threads per block, as requested
   bool split = false;               ///< true: a second kernel computes the sums
+  bool sums_changes = false;        ///< true: later passes add changed samples in the first kernel
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
 };
 
@@ -30,8 +31,8 @@ struct Request {
 struct Tile {
   std::int64_t clusters = 0;  ///< clusters per tile; the last may have fewer
   std::int64_t features = 0;  ///< features per tile; the last may have fewer
-  /// Words between clusters. Odd, so that lanes that add the same feature of different clusters
-  /// access different banks.
+  /// 32-bit words between clusters. Odd, so that lanes that add the same feature of different
+  /// clusters access different banks.
   std::int64_t cluster_step = 0;
   std::int64_t limb_stride = 0;  ///< words between limbs of a sum
   std::int64_t copy_step = 0;    ///< words between copies; odd
@@ -41,7 +42,7 @@ struct Tile {
     return ((all_features + features - 1) / features) * ((all_clusters + clusters - 1) / clusters);
   }
   /// Shared memory of all copies in bytes, including a 32-bit count per cluster and copy.
-  std::int64_t bytes() const { return copies * (copy_step * 8 + clusters * 4); }
+  std::int64_t bytes() const { return copies * (copy_step + clusters) * 4; }
 };
 
 /// The configuration of a pass.

@@ -35,6 +35,7 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     request_.features = dataset.features;
     request_.block_size = lloyd_cuda::block_size_of(parameters);
     request_.split = parameters.boolean("split");
+    request_.sums_changes = !request_.split && dataset.features >= kMinFeaturesOfChanges;
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
@@ -55,24 +56,25 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     });
     return true;
   }
-  // Between iterations of one block there are neither launches nor waits for other blocks.
-  bool run_iterations(const lloyd_cuda::IterationArguments& even,
-                      const lloyd_cuda::IterationArguments& odd, int count) override {
+  // One block: no launch and no grid-wide wait between iterations.
+  bool run_iterations(const lloyd_cuda::IterationArguments& first,
+                      const lloyd_cuda::IterationArguments& second, int count) override {
     constexpr std::int64_t kMaxRows = 4096;
-    constexpr double kMaxWork = 1 << 19;  // value differences of an iteration
-    const lloyd_cuda::Pass& pass = even.pass;
-    const double work = static_cast<double>(pass.rows.size()) *
-                        static_cast<double>(pass.clusters) *
-                        static_cast<double>(request_.features);
-    if (!this->is_resident() || pass.rows.size() > kMaxRows || work > kMaxWork) return false;
+    constexpr double kMaxDifferences = 1 << 19;  // of values, per iteration
+    const lloyd_cuda::Pass& pass = first.pass;
+    const double differences = static_cast<double>(pass.rows.size()) *
+                               static_cast<double>(pass.clusters) *
+                               static_cast<double>(request_.features);
+    if (!this->is_resident() || pass.rows.size() > kMaxRows || differences > kMaxDifferences)
+      return false;
     begin_assignment(pass);
     if (!configuration_.fused || configuration_.space != CentroidSpace::shared) return false;
     this->for_each_part(pass.rows, [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
-      enqueue_iterations(even, odd, count, samples, configuration_, device_);
+      enqueue_iterations(first, second, count, samples, configuration_, device_);
     });
     return true;
   }
-  bool moves_sums() const override { return true; }
+  bool sums_changes() const override { return request_.sums_changes; }
   // Passes wait for constant memory, which all sessions share, so they cannot be recorded in a
   // graph.
   bool repeats() const override {
@@ -88,7 +90,7 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     lloyd_cuda_fused::Request request = request_;
     request.clusters = pass.clusters;
     request.centroid_bytes = pass.in_float64 ? sizeof(double) : sizeof(T);
-    request.limbs = pass.scale.limbs;
+    request.limbs = pass.scale.shared_limbs;
     configuration_ = lloyd_cuda_fused::choose(request, device_.limits);
     if (notes_.empty() || (pass.accumulates() && !sums_noted_)) {
       notes_ = note_of(request, configuration_, pass.accumulates());
@@ -97,10 +99,14 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
   }
   void assign_part(const lloyd_cuda::Pass& part, const lloyd_cuda::Samples<T>& samples) override {
     enqueue_pass(part, samples, configuration_, device_);
-    if (!part.accumulates() || configuration_.fused || lloyd_cuda_fused::moves_changed(part)) return;
+    if (!part.accumulates() || configuration_.fused || lloyd_cuda_fused::sums_changes_only(part))
+      return;
     part.begin_phase(lloyd_cuda::Phase::update);
     enqueue_accumulation(part, samples, configuration_, device_.limits, request_.block_size);
   }
+
+  // With fewer, adding every sample is cheaper than reading and writing labels.
+  static constexpr std::int64_t kMinFeaturesOfChanges = 8;
 
   lloyd_cuda_fused::Device device_;
   lloyd_cuda_fused::Request request_;

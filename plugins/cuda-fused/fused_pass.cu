@@ -8,6 +8,7 @@
 #include "cuda/device/shared_memory.hpp"
 #include "cuda/passes/distance.cuh"
 #include "cuda/passes/finish_iteration.cuh"
+#include "cuda/passes/halt_flag.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {
@@ -27,7 +28,7 @@ constexpr int kRows = 2;
 // Centroids per thread at a time, for a number of features that is not in registers.
 constexpr int kGroup = 8;
 
-// True if the lanes of a warp add one row together instead of one row each. Rows are contiguous.
+// True if a warp adds one row at a time, one feature per lane; rows are then contiguous.
 template <int D>
 constexpr bool kCooperate = D >= 8;
 // Values per load of centroids, and of samples in contiguous rows.
@@ -163,8 +164,8 @@ __device__ void find_nearest(const Samples<T>& samples, const std::int64_t (&row
   }
 }
 
-// Where samples are added: the sums of the block, or directly the totals, for the few samples that
-// change if the sums of a block do not fit into shared memory.
+// Destination of sums: shared memory, or the totals in global memory if the sums of a block do not
+// fit and only changed samples are added.
 struct SumTarget {
   BlockSums& block;
   const Pass& pass;
@@ -176,8 +177,8 @@ struct SumTarget {
   __device__ void add(std::int64_t label, std::int64_t j, T x, int sign) {
     const T value = sign < 0 ? -x : x;
     if (uses_block) {
-      lloyd_cuda::add_to_limbs(block.sum_of(label) + j, block.tile.limb_stride, value, pass.scale, j,
-                               features);
+      lloyd_cuda::add_to_limbs(block.sum_of(label) + j, block.tile.limb_stride, value,
+                               pass.scale.exponents[j]);
     } else {
       lloyd_cuda::atomic_add(pass.totals.sums + label * features + j,
                              lloyd_cuda::exact_value(value, pass.scale, j));
@@ -203,29 +204,30 @@ __device__ void add_rows(SumTarget& target, const Samples<T>& samples, std::int6
   constexpr int kTogether = 32 / D;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int feature = lane % D;
-  unsigned int left = __ballot_sync(0xffffffffu, to >= 0);
-  while (left != 0) {
+  unsigned int pending = __ballot_sync(0xffffffffu, to >= 0);
+  while (pending != 0) {
     int row = -1;
 #pragma unroll
     for (int r = 0; r < kTogether; ++r) {
-      if (lane / D == r) row = __ffs(static_cast<int>(left)) - 1;  // -1 if none is left
-      left &= left - 1;
+      if (lane / D == r) row = __ffs(static_cast<int>(pending)) - 1;  // -1 if none is left
+      pending &= pending - 1;
     }
     const int source = row < 0 ? 0 : row;
-    const std::int32_t its_to = __shfl_sync(0xffffffffu, to, source);
-    const std::int32_t its_from = __shfl_sync(0xffffffffu, from, source);
+    const std::int32_t row_to = __shfl_sync(0xffffffffu, to, source);
+    const std::int32_t row_from = __shfl_sync(0xffffffffu, from, source);
     if (row < 0) continue;
     const T x = samples.row(first_row + row)[feature];
-    target.add(its_to, feature, x, 1);
-    if (its_from >= 0) target.add(its_from, feature, x, -1);
+    target.add(row_to, feature, x, 1);
+    if (row_from >= 0) target.add(row_from, feature, x, -1);
   }
 }
 
-// Labels and sums the rows of a pass by all blocks of a grid. Returns false if the fit has halted.
+// Assigns and sums the rows of a pass, grid-wide. Returns false for all threads of a block if the
+// fit has halted.
 template <class T, class Real, int D, CentroidSpace Space>
 __device__ bool run_pass(const Pass& pass, const Samples<T>& samples, const Real* centroids,
                          const Configuration& configuration, unsigned long long* shared_memory) {
-  if (*static_cast<const volatile std::int32_t*>(pass.halt) != 0) return false;
+  if (lloyd_cuda::block_halted(pass.halt)) return false;
   const std::int64_t d = samples.features;
   if constexpr (Space == CentroidSpace::shared) {
     Real* copy = reinterpret_cast<Real*>(shared_memory);
@@ -235,10 +237,12 @@ __device__ bool run_pass(const Pass& pass, const Samples<T>& samples, const Real
     centroids = copy;
   }
   const bool accumulates = configuration.fused && pass.accumulates();
-  BlockSums sums(configuration.tile, shared_memory + configuration.centroids_bytes / 8, 0, 0);
+  auto* const block_memory =
+      reinterpret_cast<unsigned int*>(shared_memory + configuration.centroids_bytes / 8);
+  BlockSums sums(configuration.tile, block_memory, 0, 0);
   if (accumulates) sums.clear();
   SumTarget target{sums, pass, accumulates, d};
-  const bool moves_in_totals = !configuration.fused && moves_changed(pass);
+  const bool updates_totals = !configuration.fused && sums_changes_only(pass);
   __syncthreads();
 
   const Centroids<Space, Real> source{centroids};
@@ -247,7 +251,7 @@ __device__ bool run_pass(const Pass& pass, const Samples<T>& samples, const Real
   unsigned int changed = 0;
   for (std::int64_t begin = pass.rows.begin + blockIdx.x * tile_rows; begin < pass.rows.end;
        begin += gridDim.x * tile_rows) {
-    if (accumulates && rows_since_flush + tile_rows > pass.scale.flush_rows) {
+    if (accumulates && rows_since_flush + tile_rows > lloyd_cuda::kSharedLimbRows) {
       __syncthreads();
       sums.flush(pass.totals, pass.scale, pass.clusters, d);
       __syncthreads();
@@ -259,11 +263,11 @@ __device__ bool run_pass(const Pass& pass, const Samples<T>& samples, const Real
 
     // Threads beyond the last row process it again without effect.
     std::int64_t rows[kRows];
-    bool there[kRows];
+    bool in_range[kRows];
     for (int r = 0; r < kRows; ++r) {
       rows[r] = begin + r * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-      there[r] = rows[r] < pass.rows.end;
-      if (!there[r]) rows[r] = pass.rows.end - 1;
+      in_range[r] = rows[r] < pass.rows.end;
+      if (!in_range[r]) rows[r] = pass.rows.end - 1;
     }
     Nearest<Real> nearest[kRows];
     find_nearest<T, Real, D>(samples, rows, source, pass.clusters, nearest);
@@ -271,16 +275,16 @@ __device__ bool run_pass(const Pass& pass, const Samples<T>& samples, const Real
     for (int r = 0; r < kRows; ++r) {
       const std::int32_t label = nearest[r].label;
       std::int32_t former = -1;
-      if (there[r] && (pass.changed != nullptr || !configuration.fused)) {
+      if (in_range[r] && (pass.changed != nullptr || !configuration.fused)) {
         former = pass.labels[rows[r]];
         if (former != label) {
           ++changed;
           pass.labels[rows[r]] = label;
         }
       }
-      if (!accumulates && !moves_in_totals) continue;
-      std::int32_t to = there[r] ? label : -1;
-      if (!pass.moves_sums) {
+      if (!accumulates && !updates_totals) continue;
+      std::int32_t to = in_range[r] ? label : -1;
+      if (!pass.sums_changes) {
         former = -1;
       } else if (former == label) {
         to = -1;
@@ -336,23 +340,24 @@ __host__ __device__ const Real* centroids_of(const Pass& pass) {
   }
 }
 
-// `count` iterations by one block. Those with an even index have the arguments `even`.
+// `count` iterations by one block, which alternate between two sets of arguments.
 template <class T, class Real, int D>
 __global__ void __launch_bounds__(kMaxThreads<D>, 1)
-    iterations_kernel(IterationArguments even, IterationArguments odd, int count,
+    iterations_kernel(IterationArguments first, IterationArguments second, int count,
                       Samples<T> samples, Configuration configuration) {
   extern __shared__ __align__(16) unsigned long long shared_memory[];
   auto& memory = *reinterpret_cast<lloyd_cuda::DecisionMemory*>(shared_memory);
   const auto iterate = [&](const IterationArguments& arguments) {
-    const bool runs = run_pass<T, Real, D, CentroidSpace::shared>(
-        arguments.pass, samples, centroids_of<Real>(arguments.pass), configuration, shared_memory);
-    // The host may set the flag at any time, so that only some threads see it.
-    if (__syncthreads_or(!runs) != 0) return false;
-    finish_alone(arguments.finish, memory);
+    const auto* const centroids = centroids_of<Real>(arguments.pass);
+    if (!run_pass<T, Real, D, CentroidSpace::shared>(arguments.pass, samples, centroids,
+                                                     configuration, shared_memory)) {
+      return false;
+    }
+    finish_in_one_block(arguments.finish, memory);
     return true;
   };
   for (int i = 0; i < count; i += 2) {
-    if (!iterate(even) || (i + 1 < count && !iterate(odd))) return;
+    if (!iterate(first) || (i + 1 < count && !iterate(second))) return;
   }
 }
 
@@ -411,7 +416,7 @@ void launch_in_space(const Pass& pass, const Samples<T>& samples, const Real* ce
 }
 
 template <class T, class Real, int D>
-void launch_iterations(const IterationArguments& even, const IterationArguments& odd, int count,
+void launch_iterations(const IterationArguments& first, const IterationArguments& second, int count,
                        const Samples<T>& samples, const Configuration& configuration,
                        Device& device) {
   const std::int64_t bytes =
@@ -420,7 +425,7 @@ void launch_iterations(const IterationArguments& even, const IterationArguments&
   const auto kernel = iterations_kernel<T, Real, D>;
   lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
   kernel<<<1, static_cast<unsigned>(configuration.block_size), static_cast<std::size_t>(bytes),
-           even.pass.stream>>>(even, odd, count, samples, configuration);
+           first.pass.stream>>>(first, second, count, samples, configuration);
   lloyd_cuda::check_launch("iterations_kernel");
 }
 
@@ -473,11 +478,11 @@ void enqueue_pass(const Pass& pass, const Samples<T>& samples, const Configurati
 }
 
 template <class T>
-void enqueue_iterations(const IterationArguments& even, const IterationArguments& odd, int count,
-                        const Samples<T>& samples, const Configuration& configuration,
+void enqueue_iterations(const IterationArguments& first, const IterationArguments& second,
+                        int count, const Samples<T>& samples, const Configuration& configuration,
                         Device& device) {
-  launch_for<T>(even.pass, samples.features, [&]<class Real, int D>() {
-    launch_iterations<T, Real, D>(even, odd, count, samples, configuration, device);
+  launch_for<T>(first.pass, samples.features, [&]<class Real, int D>() {
+    launch_iterations<T, Real, D>(first, second, count, samples, configuration, device);
   });
 }
 

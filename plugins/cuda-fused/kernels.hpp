@@ -19,26 +19,25 @@ struct Device {
   lloyd_cuda::Occupancy occupancy;
 };
 
-/// True if a pass adds only the samples whose label changes to its totals. In the first pass of a
-/// fit, every label does.
-LLOYD_HOST_DEVICE inline bool moves_changed(const lloyd_cuda::Pass& pass) {
-  return pass.accumulates() && pass.moves_sums && pass.former_centroids != nullptr;
+/// True if the pass sums only samples whose label changes. False in the first pass, which sums all.
+LLOYD_HOST_DEVICE inline bool sums_changes_only(const lloyd_cuda::Pass& pass) {
+  return pass.accumulates() && pass.sums_changes && pass.former_centroids != nullptr;
 }
 
 /// Labels the rows of a pass. If the configuration is fused and the pass accumulates, the same
 /// kernel adds them to the totals, and finishes the iteration if `finish` is given. If it is not
-/// fused, the kernel adds them only if moves_changed().
+/// fused, the kernel adds them only if sums_changes_only().
 template <class T>
 void enqueue_pass(const lloyd_cuda::Pass& pass, const lloyd_cuda::Samples<T>& samples,
                   const Configuration& configuration, Device& device,
                   const lloyd_cuda::Finish& finish = {});
 
-/// Runs `count` iterations over all samples by one block, for problems that are too small for more.
-/// Those with an even index have the arguments `even`. The configuration is fused, with centroids in
-/// shared memory.
+/// Runs `count` iterations over all samples in one block, for problems too small to fill more. They
+/// alternate between two sets of arguments. The configuration is fused, with centroids in shared
+/// memory.
 template <class T>
-void enqueue_iterations(const lloyd_cuda::IterationArguments& even,
-                        const lloyd_cuda::IterationArguments& odd, int count,
+void enqueue_iterations(const lloyd_cuda::IterationArguments& first,
+                        const lloyd_cuda::IterationArguments& second, int count,
                         const lloyd_cuda::Samples<T>& samples, const Configuration& configuration,
                         Device& device);
 

@@ -17,6 +17,14 @@ using lloyd::FitSpec;
 using lloyd::Observer;
 using lloyd::RowRange;
 
+namespace {
+
+// Maximum number of values of the initial centroids in pinned memory. Allocating more takes longer
+// than copying from pageable memory.
+constexpr std::int64_t kMaxPinnedCentroids = 1 << 17;
+
+}  // namespace
+
 template <class T>
 DeviceLoop<T>::DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, const Stream& stream)
     : step_(step),
@@ -59,7 +67,7 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
     graph_.reset();
     const std::int64_t cells = clusters * dataset_.features;
     initial_centroids_ = PinnedBuffer<double>();
-    initial_centroids_ = PinnedBuffer<double>(cells);
+    if (cells <= kMaxPinnedCentroids) initial_centroids_ = PinnedBuffer<double>(cells);
     for (int slot = 0; slot < 2; ++slot) {
       centroids_[slot].resize(cells);
       if constexpr (sizeof(T) == sizeof(float)) rounded_[slot].resize(cells);
@@ -98,14 +106,19 @@ template <class T>
 void DeviceLoop<T>::start_from(const double* centroids) {
   in_float64_ = needs_float64(centroids);
   stream_.synchronize();  // an earlier start may still be reading initial_centroids_
-  std::copy_n(centroids, cells(), initial_centroids_.data());
+  const bool pinned = initial_centroids_.size() > 0;
+  if (pinned) {
+    std::copy_n(centroids, cells(), initial_centroids_.data());
+  } else {
+    centroids_[0].upload(centroids, cells(), stream_);
+  }
   state_ = {};
   progress_[0] = 0;
   Start start;
   start.samples = dataset_.samples;
   start.clusters = clusters_;
   start.features = dataset_.features;
-  start.given = initial_centroids_.device_data();
+  start.initial_centroids = pinned ? initial_centroids_.device_data() : centroids_[0].data();
   start.centroids = centroids_[0].data();
   start.rounded = rounded_[0].data();
   start.labels = labels_.data();
@@ -115,11 +128,11 @@ void DeviceLoop<T>::start_from(const double* centroids) {
   enqueue_start(start, stream_);
 }
 
-// Enqueues the totals before an iteration (>= 1) that the host starts: those of the iteration before
-// it if the step moves sums, else 0.
+// Sets the totals of an iteration (>= 1) that the host starts: those of the iteration before it if
+// the step sums changes, else zeros.
 template <class T>
-void DeviceLoop<T>::start_totals(std::int64_t iteration) {
-  if (!step_.moves_sums() || !plan_.is_integer()) return clear_totals(iteration);
+void DeviceLoop<T>::carry_totals_over(std::int64_t iteration) {
+  if (!step_.sums_changes() || !plan_.is_integer()) return clear_totals(iteration);
   const auto slot = static_cast<std::size_t>(iteration % 2);
   sums_[slot].copy_from(sums_[1 - slot], stream_);
   counts_[slot].copy_from(counts_[1 - slot], stream_);
@@ -162,7 +175,7 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
   finish.next_rounded = rounded_[1 - slot].data();
   finish.state = device_state_.data();
   finish.progress = device_progress_;
-  finish.keeps_totals = step_.moves_sums();
+  finish.keeps_totals = step_.sums_changes();
   finish.halt_when_empty = spec.empty_clusters != lloyd::EmptyClusters::keep;
   finish.may_converge = spec.stop_rule == lloyd::StopRule::converge;
   finish.shift_wanted = spec.observe != 0 || (finish.may_converge && spec.tolerance > 0);

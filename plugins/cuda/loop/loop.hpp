@@ -76,7 +76,7 @@ class DeviceLoop {
 
   void prepare(std::int64_t clusters, lloyd::Observer* observer);
   void start_from(const double* centroids);
-  void start_totals(std::int64_t iteration);
+  void carry_totals_over(std::int64_t iteration);
   void clear_totals(std::int64_t iteration);
   bool continue_from(const double* centroids, std::int64_t number);
   bool needs_float64(const double* centroids) const;
@@ -136,7 +136,7 @@ class DeviceLoop {
   DeviceBuffer<LoopState> device_state_{1};
   ResidentExactSum inertia_;
   PinnedBuffer<LoopState> host_state_{1};
-  PinnedBuffer<double> initial_centroids_;  // k x d
+  PinnedBuffer<double> initial_centroids_;    // k x d, read by start_kernel; empty if large
   PinnedBuffer<IterationReport> reports_{2};  // of iterations i and i + 1, at i % 2
   PinnedBuffer<unsigned long long> inertias_{2 * lloyd::ExactSum::kChunks};  // the same
   PinnedBuffer<unsigned long long> progress_{1};

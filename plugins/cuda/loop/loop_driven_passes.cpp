@@ -39,7 +39,7 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
     if (continues) pass.former_centroids = centroids_[(number + 1) % 2].data();
     pass.changed = &device_state_.data()->changed;
     pass.totals = {sums_[number % 2].data(), counts_[number % 2].data()};
-    pass.moves_sums = (number == 0 || continues) && step_.moves_sums();
+    pass.sums_changes = (number == 0 || continues) && step_.sums_changes();
     step_.assign(pass);
     inertia_.clear(stream_);
     if (request.inertia != nullptr) measure(number, all_rows(), nullptr, inertia_.data());
@@ -71,7 +71,7 @@ bool DeviceLoop<T>::continue_from(const double* centroids, std::int64_t number) 
   upload_centroids(centroids, slot);
   const bool continues = in_float64_ || !needs_float64(centroids);
   if (continues) {
-    start_totals(number);
+    carry_totals_over(number);
   } else {
     clear_totals(number);
   }

@@ -11,7 +11,7 @@
 
 namespace lloyd_cuda {
 
-/// Labels stay on the device. Each pass sums all samples, and the changes are computed here.
+/// Labels and totals stay on the device. Changes of the totals are computed here.
 template <class T>
 struct DeviceLoop<T>::DrivenPasses {
   /// `plan` must outlive the passes.

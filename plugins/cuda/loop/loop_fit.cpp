@@ -37,7 +37,7 @@ DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* o
     : loop_(loop), spec_(spec) {
   ahead_ = ahead_of(loop, spec, observer != nullptr && spec.observe != 0);
   changes_wanted_ = ahead_ != Ahead::many || spec.stop_rule == lloyd::StopRule::converge ||
-                    loop.step_.moves_sums();
+                    loop.step_.sums_changes();
 }
 
 template <class T>
@@ -116,7 +116,7 @@ Pass DeviceLoop<T>::Passes::pass_of(std::int64_t iteration) const {
   if (changes_wanted_) pass.changed = &loop_.device_state_.data()->changed;
   if (loop_.plan_.is_integer()) {
     pass.totals = loop_.finish_of(spec_, iteration).totals;
-    pass.moves_sums = loop_.step_.moves_sums();
+    pass.sums_changes = loop_.step_.sums_changes();
   }
   return pass;
 }
@@ -162,12 +162,12 @@ template <class T>
 std::int64_t DeviceLoop<T>::Passes::enqueue_iterations(std::int64_t first, std::int64_t finished) {
   const std::int64_t ahead = first - finished;
   if (first >= spec_.max_iterations || ahead >= kIterationsAhead) return 0;
-  if (ahead <= kIterationsAhead / 2) {
+  if (runs_in_one_launch_.value_or(true)) {
+    if (ahead > kIterationsAhead / 2) return 0;
     const std::int64_t count = std::min(kIterationsAhead - ahead, spec_.max_iterations - first);
-    if (loop_.step_.run_iterations(arguments_of(first), arguments_of(first + 1),
-                                   static_cast<int>(count))) {
-      return count;
-    }
+    runs_in_one_launch_ = loop_.step_.run_iterations(arguments_of(first), arguments_of(first + 1),
+                                                     static_cast<int>(count));
+    if (*runs_in_one_launch_) return count;
   }
   // The first iteration differs from the others: no centroids came before its own.
   if (first % 2 == 0 || !loop_.step_.repeats()) {
@@ -305,7 +305,8 @@ std::span<const double> DeviceLoop<T>::Passes::centroids() {
 // The stream may be busy with the next iteration, which only reads these centroids.
 template <class T>
 void DeviceLoop<T>::Passes::fetch_centroids() {
-  const Stream& stream = ahead_ == Ahead::one && !closed_ ? loop_.side_stream_ : loop_.stream_;
+  const bool is_running = ahead_ == Ahead::one && enqueued_ > 0 && !closed_;
+  const Stream& stream = is_running ? loop_.side_stream_ : loop_.stream_;
   centroids_.resize(static_cast<std::size_t>(loop_.cells()));
   loop_.centroids_[loop_.state_.iterations % 2].download(centroids_.data(), loop_.cells(), stream);
   stream.synchronize();

@@ -66,7 +66,8 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   std::int64_t enqueued_ = 0;  // iterations, with Ahead::one
   Event reported_[2];          // the device has reported iteration i, at i % 2
   bool changes_wanted_;        // the device counts changed labels and keeps all labels up to date
-  std::optional<bool> repeats_last_fit_;  // set in the first odd iteration without a graph
+  std::optional<bool> repeats_last_fit_;    // set in the first odd iteration without a graph
+  std::optional<bool> runs_in_one_launch_;  // Step::run_iterations() of this fit
   bool closed_ = false;
   std::int64_t relocations_ = 0;  // of the last finished iteration
   double transfer_ms_ = 0;

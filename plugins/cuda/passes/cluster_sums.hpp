@@ -11,16 +11,18 @@
 
 namespace lloyd_cuda {
 
+/// Bits per limb in shared memory.
+inline constexpr int kSharedLimbBits = 16;
+/// Maximum number of limb values whose sum fits into a signed 32-bit word.
+inline constexpr std::int64_t kSharedLimbRows = (1 << (31 - kSharedLimbBits)) - 1;
+
 /// Scale for converting values to integers, see lloyd::SumPlan. Arrays are in device memory.
 struct SumScale {
-  bool narrow = false;                      ///< true: one limb holds a whole value
-  int limbs = 1;                            ///< limbs per value
-  int limb_bits = 0;                        ///< bits per limb
-  /// Rows that can be added before 64 bits overflow; at most 2^30, so that a change of a count has
-  /// 32 bits.
+  bool narrow = false;  ///< true: a value has at most 64 bits
+  /// Rows that can be added before 64 bits overflow.
   std::int64_t flush_rows = 0;
+  int shared_limbs = 1;                     ///< limbs of kSharedLimbBits per value
   const double* scales = nullptr;           ///< limbs x features: 1 / quantum of the limb
-  const double* quanta = nullptr;           ///< limbs x features
   const std::int32_t* exponents = nullptr;  ///< per feature: log2 of the quantum of limb 0
 
   bool operator==(const SumScale&) const = default;
@@ -42,11 +44,10 @@ class ResidentScale {
   explicit ResidentScale(const lloyd::SumPlan& plan) {
     if (!plan.is_integer()) return;
     scale_.narrow = plan.limbs == 1;
-    scale_.limbs = plan.limbs;
-    scale_.limb_bits = plan.limb_bits;
-    scale_.flush_rows = std::min(plan.flush_rows, std::int64_t{1} << 30);
+    scale_.flush_rows = plan.flush_rows;
+    const int bits = *std::max_element(plan.value_bits.begin(), plan.value_bits.end());
+    scale_.shared_limbs = std::max((bits + kSharedLimbBits - 1) / kSharedLimbBits, 1);
     scale_.scales = upload(plan.scales, scales_);
-    scale_.quanta = upload(plan.quanta, quanta_);
     scale_.exponents = upload(
         std::vector<std::int32_t>(plan.quantum_exponents.begin(), plan.quantum_exponents.end()),
         exponents_);
@@ -71,7 +72,6 @@ class ResidentScale {
 
   SumScale scale_;
   DeviceBuffer<double> scales_;
-  DeviceBuffer<double> quanta_;
   DeviceBuffer<std::int32_t> exponents_;
 };
 

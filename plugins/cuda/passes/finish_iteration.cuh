@@ -131,9 +131,9 @@ __device__ inline bool is_last_block(unsigned int* arrived, DecisionMemory& memo
   return memory.is_last;
 }
 
-/// Finishes the iteration by the one block of a grid. `memory` may overlap shared memory that the
-/// block has used before; all its threads call it.
-__device__ inline void finish_alone(const Finish& finish, DecisionMemory& memory) {
+/// Finishes the iteration in a grid of one block, all threads of which call it. `memory` may
+/// overlap shared memory that the block has used before.
+__device__ inline void finish_in_one_block(const Finish& finish, DecisionMemory& memory) {
   __syncthreads();
   compute_means(finish, threadIdx.x, blockDim.x);
   __syncthreads();

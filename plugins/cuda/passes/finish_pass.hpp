@@ -54,11 +54,11 @@ struct Finish {
   LoopState* state = nullptr;                       ///< input and output
   volatile unsigned long long* progress = nullptr;  ///< progress word, in mapped host memory
   IterationReport* report = nullptr;                ///< output in mapped host memory, or null
-  bool keeps_totals = false;                        ///< true: next_totals = totals; false: 0
-  bool halt_when_empty = false;                     ///< true: the host handles empty clusters
-  bool may_converge = false;                        ///< lloyd::StopRule::converge
-  bool shift_wanted = false;  ///< true: the shift is observed or a stop rule uses it
-  double tolerance = 0;       ///< FitSpec::tolerance
+  bool keeps_totals = false;     ///< true: copy totals to next_totals; false: clear it
+  bool halt_when_empty = false;  ///< true: the host handles empty clusters
+  bool may_converge = false;     ///< lloyd::StopRule::converge
+  bool shift_wanted = false;     ///< true: the shift is observed or a stop rule uses it
+  double tolerance = 0;          ///< FitSpec::tolerance
   std::int64_t max_iterations = 0;
 
   bool operator==(const Finish&) const = default;

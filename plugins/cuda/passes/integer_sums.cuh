@@ -69,25 +69,49 @@ __device__ inline DeviceInt128 shift_left(DeviceInt128 value, int bits) {
   return {value.low << bits, value.high << bits | value.low >> (64 - bits)};
 }
 
-/// Adds a value of feature j to its limbs in shared memory, which are `limb_stride` words apart and
-/// updated by the whole block. Each is a 64-bit sum that can overflow after SumScale::flush_rows
-/// values.
+/// Adds a value (a multiple of 2^exponent) to its limbs of kSharedLimbBits in shared memory,
+/// `limb_stride` words apart. Each limb is a signed 32-bit sum of at most kSharedLimbRows values.
+/// Atomic 32-bit additions to shared memory are native; 64-bit ones are compare-and-swap loops.
 template <class T>
-__device__ inline void add_to_limbs(unsigned long long* sum, std::int64_t limb_stride, T x,
-                                    const SumScale& scale, std::int64_t j, std::int64_t features) {
-  double rest = static_cast<double>(x);
-  for (int limb = scale.limbs - 1; limb > 0; --limb) {
-    const long long value = __double2ll_rz(rest * scale.scales[limb * features + j]);
-    rest =
-        __dsub_rn(rest, __dmul_rn(static_cast<double>(value), scale.quanta[limb * features + j]));
-    atomicAdd(sum + limb * limb_stride, static_cast<unsigned long long>(value));
+__device__ inline void add_to_limbs(unsigned int* sum, std::int64_t limb_stride, T x,
+                                    int exponent) {
+  constexpr bool kFloat = sizeof(T) == sizeof(float);
+  unsigned long long bits;
+  if constexpr (kFloat) {
+    bits = __float_as_uint(x);
+  } else {
+    bits = static_cast<unsigned long long>(__double_as_longlong(x));
   }
-  atomicAdd(sum, static_cast<unsigned long long>(narrow_value(rest, scale.scales[j])));
+  constexpr int kMantissaBits = kFloat ? 23 : 52;
+  const int biased = static_cast<int>(bits >> kMantissaBits) & (kFloat ? 0xff : 0x7ff);
+  const bool negative = bits >> (kFloat ? 31 : 63) != 0;
+  unsigned long long mantissa = bits & ((1ull << kMantissaBits) - 1);
+  if (biased > 0) mantissa |= 1ull << kMantissaBits;
+  int shift = (biased > 0 ? biased - 1 : 0) - (kFloat ? 149 : 1074) - exponent;
+  if (mantissa == 0) return;
+  if (shift < 0) {
+    mantissa >>= -shift;  // the bits shifted out are zeros
+    shift = 0;
+  }
+  sum += shift / kSharedLimbBits * limb_stride;
+  shift %= kSharedLimbBits;
+  unsigned long long rest = mantissa << shift;
+  const auto add = [&](unsigned int value) {
+    if (value != 0) atomicAdd(sum, negative ? 0u - value : value);
+    sum += limb_stride;
+  };
+  constexpr int kLimbs = kFloat ? 3 : 4;
+#pragma unroll
+  for (int limb = 0; limb < kLimbs; ++limb) {
+    add(static_cast<unsigned int>(rest) & ((1u << kSharedLimbBits) - 1));
+    rest >>= kSharedLimbBits;
+  }
+  if constexpr (!kFloat) add(shift == 0 ? 0 : static_cast<unsigned int>(mantissa >> (64 - shift)));
 }
 
-/// The weighted value of a limb's 64-bit sum.
-__device__ inline DeviceInt128 limb_value(unsigned long long sum, int limb, const SumScale& scale) {
-  return shift_left(sign_extend(static_cast<long long>(sum)), limb * scale.limb_bits);
+/// The weighted value of the sum of a limb of kSharedLimbBits.
+__device__ inline DeviceInt128 limb_value(unsigned int sum, int limb) {
+  return shift_left(sign_extend(static_cast<int>(sum)), limb * kSharedLimbBits);
 }
 
 /// Adds to a total in device or shared memory that other threads update concurrently. The result

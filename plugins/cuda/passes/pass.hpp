@@ -30,10 +30,11 @@ struct Pass {
   /// The number of changed labels is added to it. Null: neither labels nor changes are needed, and
   /// `labels` need not be written.
   unsigned long long* changed = nullptr;
-  Totals totals;                       ///< sums to add to; null members: no sums
-  /// True: the totals are those of the former labels, and the pass moves the samples whose label
-  /// changes from one cluster to the other. False: it adds all samples. See Step::moves_sums().
-  bool moves_sums = false;
+  Totals totals;  ///< sums to add to; null members: no sums
+  /// True: `totals` holds the sums for the former labels; the pass subtracts each sample whose
+  /// label changes from its former cluster and adds it to the new one. False: the pass adds all
+  /// samples.
+  bool sums_changes = false;
   SumScale scale;                      ///< conversion of values to integers for `totals`
   const std::int32_t* halt = nullptr;  ///< kernels return immediately if it is not 0
   cudaStream_t stream = nullptr;       ///< the stream of all work
@@ -49,9 +50,8 @@ struct Pass {
            clusters == other.clusters && centroids == other.centroids && rounded == other.rounded &&
            former_centroids == other.former_centroids && in_float64 == other.in_float64 &&
            labels == other.labels && changed == other.changed && totals == other.totals &&
-           moves_sums == other.moves_sums &&
-           scale == other.scale && halt == other.halt && stream == other.stream &&
-           phases == other.phases;
+           sums_changes == other.sums_changes && scale == other.scale && halt == other.halt &&
+           stream == other.stream && phases == other.phases;
   }
 };
 
@@ -82,14 +82,14 @@ class Step {
   /// Enqueues one pass, whose last kernel also finishes the iteration: finish_iteration(). Returns
   /// false, without enqueueing anything, if the step cannot do that for this pass.
   virtual bool assign_and_finish(const Pass&, const Finish&) { return false; }
-  /// Enqueues `count` iterations as one kernel, which returns early once the fit has halted. They
-  /// alternate between two sets of arguments, which are those of the first two iterations. Returns
-  /// false, without enqueueing anything, if the step cannot do that.
+  /// Enqueues `count` iterations as one kernel, which returns early once the fit has halted.
+  /// Iterations alternate between two sets of arguments, those of the first two. Returns false,
+  /// without enqueueing anything, if the step cannot do that; it can in all iterations or in none.
   virtual bool run_iterations(const IterationArguments&, const IterationArguments&, int) {
     return false;
   }
-  /// True if the step handles passes with Pass::moves_sums, which also have Pass::changed.
-  virtual bool moves_sums() const { return false; }
+  /// True if the step supports Pass::sums_changes. Such passes always set Pass::changed.
+  virtual bool sums_changes() const { return false; }
   /// True if every further iteration enqueues the same work on the same memory and waits for
   /// nothing, so that a CUDA graph of some iterations can be launched again and again. Iterations
   /// differ only in the slots of the double buffers: the pass arguments alternate between two sets.

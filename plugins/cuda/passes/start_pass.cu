@@ -15,7 +15,7 @@ __global__ void start_kernel(Start start) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
   const std::int64_t cells = start.clusters * start.features;
   for (std::int64_t at = first; at < cells; at += step) {
-    const double value = start.given[at];
+    const double value = start.initial_centroids[at];
     start.centroids[at] = value;
     if (start.rounded != nullptr) start.rounded[at] = static_cast<float>(value);
     start.totals.sums[at] = {0, 0};
@@ -33,7 +33,8 @@ __global__ void start_kernel(Start start) {
 
 void enqueue_start(const Start& start, cudaStream_t stream) {
   const std::int64_t longest = std::max(start.samples, start.clusters * start.features);
-  const std::int64_t blocks = std::clamp<std::int64_t>((longest + kThreads - 1) / kThreads, 1, kBlocks);
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>((longest + kThreads - 1) / kThreads, 1, kBlocks);
   start_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(start);
   check_launch("start_kernel");
 }

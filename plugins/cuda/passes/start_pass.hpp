@@ -1,4 +1,4 @@
-// Starts a fit on the device: initial centroids, no labels, no totals.
+// Initializes a fit on the device: centroids, labels (-1) and totals (0).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,18 +10,18 @@
 
 namespace lloyd_cuda {
 
-/// Arguments of the start. All pointers are device memory, except that `given` may be in mapped host
-/// memory.
+/// Arguments of the start. All pointers are device memory, except that `initial_centroids` may be
+/// in mapped host memory.
 struct Start {
-  std::int64_t samples = 0;          ///< n
-  std::int64_t clusters = 0;         ///< k
-  std::int64_t features = 0;         ///< d
-  const double* given = nullptr;     ///< k x d, the initial centroids
-  double* centroids = nullptr;       ///< k x d, output
-  float* rounded = nullptr;          ///< k x d, output in float32, or null
-  std::int32_t* labels = nullptr;    ///< n, output: -1
-  Totals totals, next_totals;        ///< output: 0
-  LoopState* state = nullptr;        ///< output: no iteration has finished
+  std::int64_t samples = 0;                   ///< n
+  std::int64_t clusters = 0;                  ///< k
+  std::int64_t features = 0;                  ///< d
+  const double* initial_centroids = nullptr;  ///< k x d
+  double* centroids = nullptr;                ///< k x d, output; may be `initial_centroids`
+  float* rounded = nullptr;                   ///< k x d, output in float32, or null
+  std::int32_t* labels = nullptr;             ///< n, output: -1
+  Totals totals, next_totals;                 ///< output: 0
+  LoopState* state = nullptr;                 ///< output: no iteration has finished
 };
 
 /// Enqueues the start as one kernel.

@@ -19,8 +19,7 @@ void SampleStore<T>::hold(double available, cudaStream_t stream) {
         "the samples need at least " +
             std::to_string(static_cast<std::int64_t>(plan.device_bytes)) +
             " bytes of device memory, even in batches; " +
-            std::to_string(static_cast<std::int64_t>(std::max(available, 0.0))) +
-            " are available");
+            std::to_string(static_cast<std::int64_t>(std::max(available, 0.0))) + " are available");
   }
   // The old memory is freed first. If an allocation fails, nothing is held.
   resident_.reset();

@@ -397,10 +397,10 @@ template <class T>
 const std::int64_t* DeviceSeeding<T>::fetch(const void* from, std::int64_t count,
                                             Observer* observer) {
   if (fetched_.size() < count) fetched_ = PinnedBuffer<std::int64_t>(count);
-  check(cudaMemcpyAsync(fetched_.data(), from,
-                        static_cast<std::size_t>(count) * sizeof(std::int64_t),
-                        cudaMemcpyDeviceToHost, stream_),
-        "copying results of a seeding");
+  check(
+      cudaMemcpyAsync(fetched_.data(), from, static_cast<std::size_t>(count) * sizeof(std::int64_t),
+                      cudaMemcpyDeviceToHost, stream_),
+      "copying results of a seeding");
   wait(observer);
   return fetched_.data();
 }

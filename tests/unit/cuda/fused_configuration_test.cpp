@@ -128,14 +128,16 @@ TEST(FusedConfiguration, EverySumHasAWordOfItsOwn) {
       }
     }
     EXPECT_EQ(words.size(), static_cast<std::size_t>(tile.copies * limbs * 7 * 5));
-    EXPECT_LE((*words.rbegin() + 1) * 8, tile.copies * tile.copy_step * 8);
+    EXPECT_LE(*words.rbegin() + 1, tile.copies * tile.copy_step);
   }
 }
 
-// 1000 sums of 11 features fit. Ten tiles of ten features are balanced; nine of eleven and one of
-// one would be as many tiles.
+// With two limbs, 1000 clusters of 11 features fit a tile. Ten tiles of ten are balanced; nine of
+// eleven and one of one would be as many.
 TEST(FusedConfiguration, TilesAreAboutAsLarge) {
-  const Tile tile = choose(request(1000, 100), card(kLargeCard)).tile;
+  Request asked = request(1000, 100);
+  asked.limbs = 2;
+  const Tile tile = choose(asked, card(kLargeCard)).tile;
   EXPECT_EQ(tile.clusters, 1000);
   EXPECT_EQ(tile.features, 10);
 }
@@ -146,9 +148,10 @@ TEST(FusedConfiguration, NotesSayWhatWasChosen) {
   };
   EXPECT_EQ(note(request(32, 2), true), "centroids in shared memory, sums in the same kernel");
   EXPECT_EQ(note(request(32, 2), false), "centroids in shared memory");
-  EXPECT_EQ(note(request(1000, 100), true),
-            "centroids in global memory, sums in a second kernel in 10 tiles");
-  Request asked = request(8, 32);
+  Request asked = request(1000, 100);
+  asked.limbs = 2;
+  EXPECT_EQ(note(asked, true), "centroids in global memory, sums in a second kernel in 10 tiles");
+  asked = request(8, 32);
   asked.block_size = 1024;
   EXPECT_EQ(note(asked, true),
             "centroids in shared memory, blocks of 512 threads, sums in the same kernel");

@@ -219,16 +219,17 @@ TEST(ResidentSeeding, EachLieIsNamed) {
        [](fake::SeedingAnswer& a) { a.largest = std::nan(""); }},
       {"fake: the largest squared distance of its seeding is inf",
        [](fake::SeedingAnswer& a) { a.largest = 1.0 / 0.0; }},
-      {"fake: the weights of its seeding add up to 0",
-       [](fake::SeedingAnswer& a) { a.total = 0; }},
-      {"fake: its seeding found row -1 of 20",
-       [](fake::SeedingAnswer& a) { a.row = -1; }},
-      {"fake: its seeding found row 20 of 20",
-       [](fake::SeedingAnswer& a) { a.row = 20; }},
+      {"fake: the weights of its seeding add up to 0", [](fake::SeedingAnswer& a) { a.total = 0; }},
+      {"fake: its seeding found row -1 of 20", [](fake::SeedingAnswer& a) { a.row = -1; }},
+      {"fake: its seeding found row 20 of 20", [](fake::SeedingAnswer& a) { a.row = 20; }},
       {"fake: its seeding rates row 7 with -1; it must be from 0 to 100",
-       [](fake::SeedingAnswer& a) { a = {a.largest, 100, 7, -1}; }},
+       [](fake::SeedingAnswer& a) {
+         a = {a.largest, 100, 7, -1};
+       }},
       {"fake: its seeding rates row 7 with 101; it must be from 0 to 100",
-       [](fake::SeedingAnswer& a) { a = {a.largest, 100, 7, 101}; }},
+       [](fake::SeedingAnswer& a) {
+         a = {a.largest, 100, 7, 101};
+       }},
   };
   for (const auto& [expected, lie] : lies) {
     fake::FakeResidentSeeding<float>::lie = lie;
