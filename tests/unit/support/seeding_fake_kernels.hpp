@@ -156,6 +156,13 @@ class FakeResidentSeeding final : public ResidentSeeding {
   WeightScale scale_;
 };
 
+// The backend of ResidentSeedingStep: float32 and float64 samples.
+inline constexpr BackendInfo kResidentInfo = [] {
+  BackendInfo info = kInfo;
+  info.capabilities |= kCapabilityFloat64;
+  return info;
+}();
+
 template <class T>
 class ResidentSeedingStep : public FakeStep<T> {
  public:

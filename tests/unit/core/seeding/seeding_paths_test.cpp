@@ -188,7 +188,7 @@ TEST_F(SeedingThroughKernels, CanBeStopped) {
 
 std::shared_ptr<const LoadedBackend> resident_backend() {
   Backend* made = nullptr;
-  EXPECT_TRUE((StepBackend<fake::ResidentSeedingStep, fake::kInfo>::create(&made).ok()));
+  EXPECT_TRUE((StepBackend<fake::ResidentSeedingStep, fake::kResidentInfo>::create(&made).ok()));
   return std::make_shared<const LoadedBackend>("fake", make_plugin_header("fake", "1"), made,
                                                std::vector<DeviceInfo>(1), "");
 }
