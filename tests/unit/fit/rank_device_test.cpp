@@ -16,7 +16,7 @@ namespace {
 constexpr ParameterInfo kSchema[] = {integer_parameter("threads", 1, 1, 8, "threads"),
                                      integer_parameter("device", 0, 0, 15, "device")};
 
-std::vector<DeviceInfo> devices_of(std::vector<std::int32_t> indices) {
+std::vector<DeviceInfo> devices_of(const std::vector<std::int32_t>& indices) {
   std::vector<DeviceInfo> devices;
   for (const std::int32_t index : indices) devices.push_back({.index = index});
   return devices;

@@ -271,7 +271,7 @@ TEST(WindowedPasses, NeedTheCapability) {
 // A step that goes wrong in the second window.
 struct WrongStep : RowStep<WrongStep, double> {
   using RowStep::RowStep;
-  std::int32_t label(const double*) const { return bad_label && moves == 2 ? clusters_end : 0; }
+  std::int32_t label(const double*) const { return bad_label && moves == 2 ? kClustersEnd : 0; }
   void move_samples(const void* data, RowRange window) {
     RowStep::move_samples(data, window);
     ++moves;
@@ -281,7 +281,7 @@ struct WrongStep : RowStep<WrongStep, double> {
     const std::int64_t begin = bad_block && moves == 2 ? 0 : rows.begin;
     body(0, RowRange{begin, missing_row && moves == 2 ? rows.end - 1 : rows.end});
   }
-  static constexpr std::int32_t clusters_end = 2;
+  static constexpr std::int32_t kClustersEnd = 2;
   bool bad_label = false;
   bool bad_block = false;
   bool missing_row = false;

@@ -441,8 +441,8 @@ class LloydLoop {
     // The address of row 0 if all rows were in memory. It may be outside of any array, so it is
     // computed as an integer.
     const std::int64_t offset = begin * dataset_.stride * static_cast<std::int64_t>(sizeof(T));
-    dataset_.data = reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(data) -
-                                                  static_cast<std::uintptr_t>(offset));
+    const auto first = reinterpret_cast<std::uintptr_t>(data) - static_cast<std::uintptr_t>(offset);
+    dataset_.data = reinterpret_cast<const void*>(first);  // NOLINT(performance-no-int-to-ptr)
     step_.move_samples(dataset_.data, window);
     return window;
   }
