@@ -12,22 +12,22 @@
 namespace lloyd {
 namespace {
 
-constexpr std::int64_t kSamples = 25;
-constexpr std::int64_t kFeatures = 3;
-constexpr std::int64_t kWindowRows = 10;
+constexpr std::int64_t kSourceSamples = 25;
+constexpr std::int64_t kSourceFeatures = 3;
+constexpr std::int64_t kSourceWindowRows = 10;
 
 // The first value of row i is 3 i, and each further value is larger by 1.
 std::vector<double> ascending_values() {
-  std::vector<double> values(kSamples * kFeatures);
+  std::vector<double> values(kSourceSamples * kSourceFeatures);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
   return values;
 }
 
-std::unique_ptr<RowSource> source_of(const std::vector<double>& values) {
+std::unique_ptr<RowSource> ascending_source(const std::vector<double>& values) {
   Matrix matrix;
   matrix.data = values.data();
-  matrix.rows = kSamples;
-  matrix.columns = matrix.stride = kFeatures;
+  matrix.rows = kSourceSamples;
+  matrix.columns = matrix.stride = kSourceFeatures;
   matrix.dtype = DType::float64;
   return rows_of("rows", matrix);
 }
@@ -37,11 +37,11 @@ class SourceWindowsBy : public testing::TestWithParam<SourceWindows::Reading> {}
 // A window is loaded in parts, the last part first.
 TEST_P(SourceWindowsBy, HasTheRowsOfTheSource) {
   const std::vector<double> values = ascending_values();
-  const std::unique_ptr<RowSource> source = source_of(values);
-  RowBlocks blocks(*source, kWindowRows);
+  const std::unique_ptr<RowSource> source = ascending_source(values);
+  RowBlocks blocks(*source, kSourceWindowRows);
   SourceWindows windows(blocks, GetParam(), nullptr);
   RowRange rows;
-  while (rows.end < kSamples) {
+  while (rows.end < kSourceSamples) {
     const std::int64_t begin = rows.end;
     const void* data = nullptr;
     ASSERT_TRUE(windows.next(&rows, &data).ok());
@@ -50,8 +50,8 @@ TEST_P(SourceWindowsBy, HasTheRowsOfTheSource) {
     ASSERT_TRUE(windows.load({middle, rows.end}).ok());
     ASSERT_TRUE(windows.load({rows.begin, middle}).ok());
     const auto* const found = static_cast<const double*>(data);
-    for (std::int64_t i = 0; i < rows.size() * kFeatures; ++i) {
-      ASSERT_EQ(found[i], static_cast<double>(rows.begin * kFeatures + i)) << rows.begin;
+    for (std::int64_t i = 0; i < rows.size() * kSourceFeatures; ++i) {
+      ASSERT_EQ(found[i], static_cast<double>(rows.begin * kSourceFeatures + i)) << rows.begin;
     }
   }
   const void* data = nullptr;
@@ -60,8 +60,8 @@ TEST_P(SourceWindowsBy, HasTheRowsOfTheSource) {
 
 TEST_P(SourceWindowsBy, RefusesRowsOutsideOfTheWindow) {
   const std::vector<double> values = ascending_values();
-  const std::unique_ptr<RowSource> source = source_of(values);
-  RowBlocks blocks(*source, kWindowRows);
+  const std::unique_ptr<RowSource> source = ascending_source(values);
+  RowBlocks blocks(*source, kSourceWindowRows);
   SourceWindows windows(blocks, GetParam(), nullptr);
   RowRange rows;
   const void* data = nullptr;
