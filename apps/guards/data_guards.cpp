@@ -132,10 +132,9 @@ class Guards {
       flagged_[static_cast<std::size_t>(j)] = true;  // its deviation is that of the sentinel
       warnings_.push_back(fmt::format(
           "{}: {} is {} in {} rows and from {:.6g} to {:.6g} in the others, so {} may stand for a "
-          "missing value; {} leaves such rows out if the cells are {}",
+          "missing value; {}",
           options_.file, name(j), found->value, found->rows, low, high, found->value,
-          remedy_ == Remedy::key ? "'dataset.drop_missing: true'" : "--drop-missing",
-          find_format(options_.file) == FileFormat::csv ? "empty" : "NaN"));
+          sentinel_advice(fmt::format("{}", found->value))));
       return;
     }
   }
@@ -215,6 +214,21 @@ class Guards {
   }
 
  private:
+  // How rows with the sentinel are left out.
+  std::string sentinel_advice(const std::string& value) const {
+    if (!is_text()) {
+      return fmt::format(
+          "{} leaves such rows out if the cells are NaN",
+          remedy_ == Remedy::key ? "'dataset.drop_missing: true'" : "--drop-missing");
+    }
+    return remedy_ == Remedy::key
+               ? fmt::format(
+                     "'dataset.missing: [{}]' with 'dataset.drop_missing: true' leaves such "
+                     "rows out",
+                     value)
+               : fmt::format("--missing={} with --drop-missing leaves such rows out", value);
+  }
+
   const std::vector<std::string>& names() const { return dataset_.feature_names; }
 
   bool named_as_identifier(std::int64_t feature) const {

@@ -130,6 +130,9 @@ void DataOptions::add_to(CLI::App& command) {
   command.add_flag(
       "--drop-missing", drop_missing,
       "Leave out rows with a missing value: NaN, or in text an empty cell, NA, ?, null");
+  command.add_option("--missing", missing,
+                     "Text: cells with one of these texts (or equal numbers) count as missing, "
+                     "for --drop-missing: unknown,-999");
   command.add_flag("--decimal-comma", decimal_comma,
                    "Text: read 2,5 as 2.5; the delimiter is then ';' by default");
   command.add_option("--label-column,--labels-column", label_column,
@@ -169,6 +172,7 @@ CsvOptions DataOptions::csv_options() const {
   options.columns = split_lists("--columns", columns);
   options.drop_columns = split_lists("--drop-columns", drop_columns);
   options.drop_missing = drop_missing;
+  options.missing = split_lists("--missing", missing);
   options.decimal_comma = decimal_comma;
   options.label_column = label_column;
   if (!dtype.empty()) options.dtype = parse_dtype(dtype);
@@ -177,11 +181,10 @@ CsvOptions DataOptions::csv_options() const {
 
 FileOptions DataOptions::file_options() const {
   const std::optional<FileFormat> format = find_format(file);
-  const std::pair<bool, const char*> text_options[] = {{!delimiter.empty(), "--delimiter"},
-                                                       {header, "--header"},
-                                                       {no_header, "--no-header"},
-                                                       {decimal_comma, "--decimal-comma"},
-                                                       {!label_column.empty(), "--label-column"}};
+  const std::pair<bool, const char*> text_options[] = {
+      {!delimiter.empty(), "--delimiter"}, {header, "--header"},
+      {no_header, "--no-header"},          {decimal_comma, "--decimal-comma"},
+      {!missing.empty(), "--missing"},     {!label_column.empty(), "--label-column"}};
   for (const auto& [given, option] : text_options) {
     if (!given || !format || format == FileFormat::csv) continue;
     throw InputError(fmt::format("{} is for text files only, and {} is not one", option, file));
@@ -248,10 +251,10 @@ std::unique_ptr<RowSource> DataOptions::select(std::unique_ptr<RowSource> source
   }
   if (!drop_missing) return source;
   const std::int64_t all = source->samples();
-  std::vector<std::int64_t> missing;
-  source = complete_rows(std::move(source), interrupted, dropped, &missing);
+  std::vector<std::int64_t> missing_counts;
+  source = complete_rows(std::move(source), interrupted, dropped, &missing_counts);
   note_dropped_rows(file, all - source->samples(), source->samples(),
-                    missing_columns(missing, {}, [&](std::int64_t feature) {
+                    missing_columns(missing_counts, {}, [&](std::int64_t feature) {
                       return fmt::format("column {}", column_of(feature));
                     }));
   return source;

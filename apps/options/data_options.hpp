@@ -60,6 +60,7 @@ struct DataOptions {
   std::vector<std::string> drop_columns;    ///< lists as above; exclusive with `columns`
   std::string label_column;                 ///< name or number; empty: none
   bool drop_missing = false;                ///< leave out rows with missing values
+  std::vector<std::string> missing;         ///< lists of texts that count as missing values
   bool decimal_comma = false;               ///< read 2,5 as 2.5
   std::string dtype;                        ///< "float32" or "float64"; empty: float32 for text
   std::vector<std::string> expected_names;  ///< see CsvOptions; no option of the command line

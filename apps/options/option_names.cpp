@@ -14,12 +14,13 @@ struct OptionName {
   std::string_view key;
 };
 
-constexpr std::array<OptionName, 12> kOptionNames = {
+constexpr std::array<OptionName, 13> kOptionNames = {
     {{"the delimiter option", "--delimiter", "'dataset.delimiter'"},
      {"the header option", "--header or --no-header", "'dataset.header'"},
      {"the columns option", "--columns", "'dataset.columns'"},
      {"the drop_columns option", "--drop-columns", "'dataset.drop_columns'"},
      {"the drop_missing option", "--drop-missing", "'dataset.drop_missing'"},
+     {"the missing option", "--missing", "'dataset.missing'"},
      {"the decimal_comma option", "--decimal-comma", "'dataset.decimal_comma'"},
      {"the label_column option", "--label-column", "'dataset.label_column'"},
      {"the dtype option", "--dtype", "'dataset.dtype'"},
@@ -43,8 +44,11 @@ struct Setting {
   std::string_view key;
 };
 
-constexpr std::array<Setting, 2> kSettings = {
+// In this order: the end of "drop_columns" is "columns".
+constexpr std::array<Setting, 4> kSettings = {
     {{"drop_columns = {\"", "\"}", "--drop-columns {}", "'dataset.drop_columns: [{}]'"},
+     {"columns = {\"", "\"}", "--columns {}", "'dataset.columns: [{}]'"},
+     {"missing = {\"", "\"}", "--missing {}", "'dataset.missing: [{}]'"},
      {"label_column = \"", "\"", "--label-column {}", "'dataset.label_column: {}'"}}};
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {

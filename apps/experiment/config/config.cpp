@@ -158,7 +158,9 @@ std::vector<Setting> expand(const ConfigNode& document, const std::vector<Config
 
 // Throws InputError if a key of a setting has a list, which belongs under 'sweep'.
 void refuse_lists(const ConfigNode& node, const std::string& path) {
-  if (path == "dataset.columns" || path == "dataset.drop_columns") return;
+  if (path == "dataset.columns" || path == "dataset.drop_columns" || path == "dataset.missing") {
+    return;
+  }
   if (node.is_sequence()) {
     std::vector<std::string> values;
     for (const ConfigNode& value : node.children) values.push_back(value.describe());

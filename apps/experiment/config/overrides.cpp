@@ -238,7 +238,7 @@ void check_effects(const ConfigNode& document, const std::vector<KeyValue>& set)
 
 // True for a key of a setting whose values are lists.
 bool is_list_key(const std::string& key) {
-  return key == "dataset.columns" || key == "dataset.drop_columns";
+  return key == "dataset.columns" || key == "dataset.drop_columns" || key == "dataset.missing";
 }
 
 void apply_set(ConfigNode& document, const KeyValue& set) {

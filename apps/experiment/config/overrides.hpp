@@ -20,7 +20,7 @@ struct Overrides {
 /// --set: KEY is a dotted key of a setting, or a key of the experiment that can be overridden, such
 /// as `backends`. If KEY is an axis, VALUE (one value or a list) replaces its values. A list for
 /// another key of a setting makes that key an axis, except for `dataset.columns` and
-/// `dataset.drop_columns`, whose values are lists. Otherwise the key is set.
+/// `dataset.drop_columns` and `dataset.missing`, whose values are lists. Otherwise the key is set.
 /// --sweep: KEY, a dotted key of a setting, becomes an axis with the values of the list VALUE,
 /// below the other axes; the values of an existing axis are replaced.
 /// Throws InputError "--set KEY:line:column: ..." (or --sweep) for a text of another form, a key

@@ -65,9 +65,10 @@ char read_delimiter(const ConfigNode& node, std::string_view what) {
   return node.text.front();
 }
 
-std::vector<std::string> read_columns(const ConfigNode& columns, const std::string& what) {
+std::vector<std::string> read_columns(const ConfigNode& columns, const std::string& what,
+                                      const char* elements = "column names or numbers") {
   if (!columns.is_sequence() || columns.children.empty()) {
-    columns.fail(fmt::format("'{}' must be a list of column names or numbers, not {}", what,
+    columns.fail(fmt::format("'{}' must be a list of {}, not {}", what, elements,
                              columns.is_sequence() ? "an empty one" : columns.kind_text()));
   }
   std::vector<std::string> names;
@@ -95,6 +96,9 @@ CsvOptions read_csv_options(const MapReader& map) {
   }
   if (const ConfigNode* drop = map.find("drop_missing")) {
     csv.drop_missing = read_boolean(*drop, map.path("drop_missing"));
+  }
+  if (const ConfigNode* missing = map.find("missing")) {
+    csv.missing = read_columns(*missing, map.path("missing"), "texts");
   }
   if (const ConfigNode* comma = map.find("decimal_comma")) {
     csv.decimal_comma = read_boolean(*comma, map.path("decimal_comma"));
@@ -129,13 +133,13 @@ void read_preparation(const MapReader& map, DatasetSetting& dataset) {
 }
 
 DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
-  const std::vector<std::string> text_keys = {"delimiter",    "header",       "columns",
-                                              "drop_columns", "drop_missing", "decimal_comma",
-                                              "label_column"};
+  const std::vector<std::string> text_keys = {"delimiter",     "header",       "columns",
+                                              "drop_columns",  "drop_missing", "missing",
+                                              "decimal_comma", "label_column"};
   const MapReader map(node, "dataset",
                       {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns",
-                       "drop_columns", "drop_missing", "decimal_comma", "label_column", "samples",
-                       "shuffle", "seed", "standardize"});
+                       "drop_columns", "drop_missing", "missing", "decimal_comma", "label_column",
+                       "samples", "shuffle", "seed", "standardize"});
   const ConfigNode* blobs = map.find("blobs");
   const ConfigNode* file = map.find("file");
   if (blobs == nullptr && file == nullptr) node.fail("'dataset' needs 'blobs' or 'file'");
@@ -275,10 +279,11 @@ std::string DatasetSetting::key() const {
 
 std::string DatasetSetting::file_key() const {
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
-  return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?}", file.string(),
+  return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?} {}", file.string(),
                      csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
                      fmt::format("{}", fmt::join(csv.drop_columns, "\n")), csv.drop_missing,
-                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), array_name);
+                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), array_name,
+                     fmt::format("{}", fmt::join(csv.missing, "\n")));
 }
 
 const std::vector<std::string>& setting_keys() {

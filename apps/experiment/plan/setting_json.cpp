@@ -48,6 +48,7 @@ ordered_json source_json(const DatasetSetting& setting) {
   if (!csv.columns.empty()) source["columns"] = csv.columns;
   if (!csv.drop_columns.empty()) source["drop_columns"] = csv.drop_columns;
   if (csv.drop_missing) source["drop_missing"] = true;
+  if (!csv.missing.empty()) source["missing"] = csv.missing;
   if (csv.decimal_comma) source["decimal_comma"] = true;
   if (!csv.label_column.empty()) source["label_column"] = csv.label_column;
   if (!setting.array_name.empty()) source["dataset"] = setting.array_name;

@@ -96,7 +96,7 @@ class Sentinels(TestCase):
                 found = self.warnings([*range(27)] + [value] * 3)
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(f"'x' is {value} in 3 rows and from 0 to 26 in the others, so {value} may stand", found[0])
-                self.assertTrue(found[0].endswith("--drop-missing leaves such rows out if the cells are empty"), found)
+                self.assertTrue(found[0].endswith(f"--missing={value} with --drop-missing leaves such rows out"), found)
                 self.assertEqual(len(self.warnings([*range(27)] + [value] * 3, "--columns", "x", "--standardize")), 1)
 
     def test_other_values_are_not_warned_of(self):
@@ -404,6 +404,37 @@ class Repairs(TestCase):
         self.assertIn("'f' is not a number; 'dataset.drop_columns: [name, sex]' leaves the column out, "
                       "'dataset.label_column: sex' takes it as classes\n",
                       run("run", experiment, "--dry-run", status=2).stderr)
+
+    def test_texts_that_stand_for_missing_values_are_left_out(self):
+        rows = [f"{30 + i % 40},{i}" for i in range(60)]
+        rows[7] = rows[20] = "unknown,1"
+        file = self.write("x.csv", "age,income\n" + "\n".join(rows) + "\n")
+        self.assertIn("line 9, column 1: 'unknown' is not a number; --missing unknown counts such texts as missing and "
+                      "leaves their rows out, --drop-columns age leaves the column out\n",
+                      run("fit", file, "-k", "2", "--drop-missing", status=2).stderr)
+        done = run("fit", file, "-k", "2", "--drop-missing", "--missing", "unknown,n/k", "-o", self.folder / "fit")
+        self.assertIn("2 of 60 rows have a missing value and were left out: 'age' in 2", done.stderr)
+        labels = run("predict", self.folder / "fit" / "model.json", file, "--drop-missing", "--missing", "unknown")
+        self.assertEqual(labels.stdout.split().count("-1"), 2)
+        self.assertEqual(run_json("data", "info", file, "--drop-missing", "--missing=unknown")["samples"], 58)
+        text = f"dataset: {{file: {file}, drop_missing: true, missing: [MISSING]}}\nbackends: [sequential]\nrepeats: 1\n"
+        experiment = self.write("c.yaml", text.replace("MISSING", "unknown, -999"))
+        run("run", experiment, "--output", self.folder / "out")
+        record = json.loads((self.folder / "out" / "records.jsonl").read_text().splitlines()[0])
+        self.assertEqual(record["dataset"]["samples"], 58)
+        self.assertEqual(record["dataset"]["source"]["missing"], ["unknown", "-999"])
+        self.assertIn("'dataset.missing: [none, unknown]' counts such texts as missing",
+                      run("run", self.write("d.yaml", text.replace("MISSING", "none")), status=2).stderr)
+        self.assertIn("--missing is for text files only", run("fit", "x.npy", "-k", "2", "--missing=1", status=2).stderr)
+
+    def test_a_sentinel_is_left_out_as_a_missing_value(self):
+        rows = [f"{-999 if i % 9 == 0 else i % 37},{i % 7}" for i in range(200)]
+        file = self.write("x.csv", "age,y\n" + "\n".join(rows) + "\n")
+        said = run("fit", file, "-k", "2").stderr
+        self.assertIn("--missing=-999 with --drop-missing leaves such rows out", said)
+        done = run("fit", file, "-k", "2", "--missing=-999", "--drop-missing")
+        self.assertIn("23 of 200 rows have a missing value", done.stderr)
+        self.assertNotIn("may stand for", done.stderr)
 
     def test_delimiters_at_the_ends_of_lines_are_explained(self):
         file = self.write("x.csv", "a,b,\n1,2,\n3,4,\n")

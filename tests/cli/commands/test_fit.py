@@ -200,6 +200,15 @@ class Files(TestCase):
                                    [[], "y,x\n1,2\n"]):
             self.assertEqual(self.predict(names, data, *more), "0\n")
 
+    def test_predict_names_the_columns_of_the_model_beside_text(self):
+        data = self.write("x.csv", "x,y\n1,2\n3,4\n5,6\n")
+        run("fit", data, "-k", "2", "-o", self.folder / "fit")
+        more = self.write("more.csv", "id,y,since,x\ncust 0,2,2023-02-09,1\ncust 1,4,2023-02-10,3\n")
+        model = self.folder / "fit" / "model.json"
+        self.assertIn("'cust 0' is not a number; --columns x,y chooses the model's features\n",
+                      run("predict", model, more, status=2).stderr)
+        self.assertEqual(len(run("predict", model, more, "--columns", "x,y").stdout.split()), 2)
+
     def test_predict_with_model_and_data_exchanged(self):
         self.predict(["x", "y"], "x,y\n1,2\n")
         said = run("predict", "t.csv", "m.json", cwd=self.folder, status=2).stderr

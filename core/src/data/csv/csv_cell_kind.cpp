@@ -195,6 +195,25 @@ bool is_missing_value(std::string_view text) {
   return error == std::errc{} && stop == text.data() + text.size() && std::isnan(value);
 }
 
+MissingValues::MissingValues(const std::vector<std::string>& texts) : texts_(texts) {
+  for (const std::string& text : texts) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc{} && stop == end) numbers_.push_back(value);
+  }
+}
+
+bool MissingValues::has_text(std::string_view cell) const {
+  if (std::find(texts_.begin(), texts_.end(), cell) != texts_.end()) return true;
+  if (numbers_.empty()) return false;
+  double value = 0;
+  const char* const end = cell.data() + cell.size();
+  const auto [stop, error] = std::from_chars(cell.data(), end, value);
+  return error == std::errc{} && stop == end &&
+         std::find(numbers_.begin(), numbers_.end(), value) != numbers_.end();
+}
+
 NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
   constexpr std::string_view kSemicolonAdvice =
       "; if ';' separates the cells, set the delimiter option";
@@ -209,7 +228,7 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
     case CellKind::quantity:
       if (begins_list(text, '|')) return {kBarAdvice, true};
       if (begins_list(text, ';')) return {kSemicolonAdvice, true};
-      return {"; units belong in the header"};
+      return {"; units belong in the header", false, true};
     case CellKind::almost_number:
       break;
   }
@@ -246,7 +265,7 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
     return {"; leave out units, percent signs and currency symbols"};
   }
   if (has_digit_before(ascii, ":/-")) {
-    return {"; convert dates, times and ranges to numbers"};
+    return {"; convert dates, times and ranges to numbers", false, true};
   }
   if (is_list(ascii, ' ')) return {kBlanksAdvice, true};
   if (is_list(without_repeated_blanks(ascii), ' ')) {

@@ -1,7 +1,9 @@
 // CellKind: classifies the text of a cell as a number, nearly a number, a missing value or a name.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lloyd {
 
@@ -19,6 +21,24 @@ CellKind kind_of_cell(std::string_view text);
 /// True for a marker of a missing value and for NaN.
 bool is_missing_value(std::string_view text);
 
+/// Decides which feature cells are missing values.
+class MissingValues {
+ public:
+  MissingValues() = default;
+  /// `texts`: CsvOptions::missing.
+  explicit MissingValues(const std::vector<std::string>& texts);
+
+  bool has_texts() const { return !texts_.empty(); }
+  /// True for one of the texts, or a number that equals one of them.
+  bool has_text(std::string_view cell) const;
+  /// True for these and for is_missing_value().
+  bool contains(std::string_view cell) const { return is_missing_value(cell) || has_text(cell); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<double> numbers_;
+};
+
 /// True if Lloyd writes the text in quotes: it could be read as a value, blanks at its ends would
 /// be lost, it has a delimiter or quote, or its first byte could begin a byte-order mark.
 bool needs_quotes(std::string_view text);
@@ -27,6 +47,7 @@ bool needs_quotes(std::string_view text);
 struct NumberAdvice {
   std::string_view text;      ///< begins with a semicolon; empty if there is no advice
   bool names_option = false;  ///< names an option of CsvOptions, see InputOptionError
+  bool may_be_text = false;   ///< dates and quantities, whose columns may be left out as text is
 };
 
 /// What the text seems to be, and what would be right. `decimal_comma`: the file has decimal

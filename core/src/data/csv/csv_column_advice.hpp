@@ -16,8 +16,10 @@ std::string drop_setting(const CsvColumns& columns, std::span<const std::int64_t
 /// "label_column = "a"".
 std::string label_setting(const CsvColumns& columns, std::int64_t column);
 
-/// The advice on a cell that holds no number, beginning with a semicolon. `row` is at the start of
-/// the cell's row; the advice names all columns that hold text in that row.
-std::string column_advice(const CsvColumns& columns, const NumberNeededError& error, CsvCursor row);
+/// The advice on a cell that holds no number, beginning with a semicolon; may be empty. `row` is at
+/// the start of the cell's row, below `rows` rows of numbers and missing values. The advice names
+/// all columns that hold text in that row and those that follow it in the block.
+std::string column_advice(const CsvColumns& columns, const NumberNeededError& error, CsvCursor row,
+                          std::int64_t rows);
 
 }  // namespace lloyd

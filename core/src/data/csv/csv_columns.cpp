@@ -110,15 +110,22 @@ std::vector<std::int64_t> feature_columns(std::int64_t count, const CsvOptions& 
 // that is not NaN, or, if rows with missing values are left out, that is not missing. The cursor is
 // at the row `values`.
 bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
-                 std::int64_t max_columns, bool drop_missing) {
+                 std::int64_t max_columns, const CsvOptions& options) {
+  const MissingValues missing(options.missing);
   CsvRow row = values;
   while (std::ssize(row.cells) == count) {
-    const bool tells_nothing = drop_missing ? is_missing_value(row.cells.back().text)
-                                            : ends_with_nan(row, cursor.delimiter());
+    const std::string_view last = row.cells.back().text;
+    const bool tells_nothing =
+        missing.has_text(last) ||
+        (options.drop_missing ? is_missing_value(last) : ends_with_nan(row, cursor.delimiter()));
     if (!tells_nothing) return ends_with_class(row, cursor.delimiter());
-    leave_row(cursor, count);
-    if (!cursor.find_row()) return false;
-    row = read_row(cursor, max_columns);
+    try {
+      leave_row(cursor, count);
+      if (!cursor.find_row()) return false;
+      row = read_row(cursor, max_columns);
+    } catch (const UnclosedQuoteError&) {
+      return false;  // the row goes on in the next block
+    }
   }
   return false;
 }
@@ -126,10 +133,11 @@ bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
 // Refuses text in several rows above the first numbers, such as a title above the header or units
 // below it. The cursor is at the first row, `second` is the row below.
 void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
-                   const std::vector<CsvCell>& second, std::int64_t max_columns) {
+                   const std::vector<CsvCell>& second, std::int64_t max_columns,
+                   const MissingValues& missing) {
   constexpr std::int64_t kMaxTextRows = 20;
-  const auto is_name = [](const CsvCell& cell) {
-    return kind_of_cell(cell.text) == CellKind::name;
+  const auto is_name = [&](const CsvCell& cell) {
+    return kind_of_cell(cell.text) == CellKind::name && !missing.has_text(cell.text);
   };
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   const auto is_filler = [&](const CsvCell& cell) { return is_name(cell) || is_empty(cell); };
@@ -202,8 +210,10 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
     const CsvCell& cell = first[i];
     return !is_number(cell.text) || (cell.quoted && i < std::ssize(second) && !second[i].quoted);
   };
+  const MissingValues missing(options.missing);
   const auto is_text = [&](std::int64_t i) {
     return !first[i].text.empty() && !is_number(first[i].text) &&
+           !missing.has_text(first[i].text) &&
            !(options.drop_missing && is_missing_value(first[i].text));
   };
   const std::vector<std::int64_t> columns = feature_columns(std::ssize(first), options);
@@ -367,7 +377,10 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
                 "too");
   }
 
-  if (!options.header && !second.empty()) refuse_titles(cursor, first, second, max_columns);
+  if (!options.header && !second.empty()) {
+    refuse_titles(cursor, first, second, max_columns, MissingValues(options.missing));
+  }
+  CsvCursor header_row = cursor;
   const std::int64_t header_line = cursor.line();
   if (!options.header && !names_columns(options) && counts_columns(first, second)) {
     cursor.fail_for_option(
@@ -408,7 +421,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
                               shown(options.label_column)));
     }
   } else if (options.columns.empty() && count > 1 && !dropped.back() &&
-             has_classes(cursor, values, count, max_columns, options.drop_missing)) {
+             has_classes(cursor, values, count, max_columns, options)) {
     label = count - 1;
     columns.label_found = true;
   }
@@ -443,9 +456,24 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
                     ? "the label column is the only column, so there are no features"
                     : "every column is dropped or the label column, so there are no features");
   }
+  for (std::int64_t column = 0; header && column < count; ++column) {
+    const CsvCell cell = header_row.take_cell(column);
+    if (columns.roles[column] != CsvColumns::kPassedOver)
+      header_row.refuse_line_break(cell, column);
+    header_row.take_delimiter();
+  }
   columns.names = std::move(names);
   columns.dropped = options.drop_columns;
   columns.are_chosen = !options.columns.empty();
+  const auto is_column = [&](const std::string& name) {
+    return std::count(columns.names.begin(), columns.names.end(), name) == 1;
+  };
+  if (!columns.are_chosen && std::ssize(options.expected_names) < columns.features &&
+      std::all_of(options.expected_names.begin(), options.expected_names.end(), is_column)) {
+    columns.expected = options.expected_names;
+  }
+  columns.missing = options.missing;
+  columns.drop_missing = options.drop_missing;
   return columns;
 }
 

@@ -28,6 +28,10 @@ struct CsvColumns {
   /// Names of all columns; empty if the file has no header.
   std::vector<std::string> names;
   std::vector<std::string> dropped;  ///< CsvOptions::drop_columns
+  /// CsvOptions::expected_names if they are names of columns, but others are features, too.
+  std::vector<std::string> expected;
+  std::vector<std::string> missing;  ///< CsvOptions::missing
+  bool drop_missing = false;         ///< CsvOptions::drop_missing
   bool are_chosen = false;           ///< CsvOptions::columns chose the features
   std::int64_t label = -1;           ///< number of the label column
   std::string label_name;            ///< empty if the file has no header

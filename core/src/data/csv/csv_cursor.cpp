@@ -112,8 +112,18 @@ CsvCell CsvCursor::take_cell(std::int64_t column) {
 
 CsvCell CsvCursor::take_quoted_cell(std::int64_t column) {
   const char* const start = ++at_;
+  const std::int64_t first_line = line_;
   for (;; ++at_) {
-    if (at_row_end()) fail(column, "the quoted cell has no closing quote on its line");
+    if (at_ == end_) {
+      throw UnclosedQuoteError(
+          with_place(first_line, column, "the quoted cell has no closing quote"));
+    }
+    if (at_row_end()) {
+      if (*at_ == '\r') ++at_;
+      if (at_ != end_) ++line_;
+      if (at_ == end_) --at_;
+      continue;
+    }
     check_byte(column);
     if (*at_ != '"') continue;
     if (at_ + 1 == end_ || at_[1] != '"') break;
@@ -122,13 +132,24 @@ CsvCell CsvCursor::take_quoted_cell(std::int64_t column) {
   const std::string_view text(start, static_cast<std::size_t>(at_ - start));
   ++at_;
   skip_blanks();
-  if (!at_cell_end()) fail_after_quote(column);
-  return {text, true};
+  if (!at_cell_end()) fail_after_quote(column, first_line);
+  return {text, true, line_ > first_line};
+}
+
+void CsvCursor::refuse_line_break(const CsvCell& cell, std::int64_t column) const {
+  if (!cell.has_line_break) return;
+  const auto breaks = std::count(cell.text.begin(), cell.text.end(), '\n');
+  fail_for_option_at(line_ - breaks, column,
+                     "the quoted cell has a line break, which only columns may have that are left "
+                     "out (the drop_columns option)");
 }
 
 // The text after a quoted cell often begins with the delimiter that the file really has.
-void CsvCursor::fail_after_quote(std::int64_t column) const {
-  const std::string message = "text follows the closing quote";
+void CsvCursor::fail_after_quote(std::int64_t column, std::int64_t first_line) const {
+  std::string message = "text follows the closing quote";
+  if (first_line < line_) {
+    message += fmt::format(" of the cell that begins in line {}", first_line);
+  }
   if (*at_ == ',' && decimal_comma_) {
     fail_for_option(column, message +
                                 "; with the decimal_comma option, ',' separates no cells: another "
@@ -191,7 +212,7 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
   }
   if (text.empty()) {
     throw NumberNeededError(with_place(line_, column, "the cell is empty; a number is needed"),
-                            column, true);
+                            column, NumberNeededError::Cell::empty);
   }
   if (error == std::errc{}) {
     const std::string message = fmt::format("'{}' is not finite; all values must be", shown(text));
@@ -215,8 +236,10 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
   }
   const NumberAdvice advice = number_advice(text, decimal_comma_);
   const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);
-  if (advice.text.empty()) {
-    throw NumberNeededError(with_place(line_, column, message), column, false);
+  if (advice.text.empty() || advice.may_be_text) {
+    throw NumberNeededError(with_place(line_, column, message), column,
+                            advice.may_be_text ? NumberNeededError::Cell::date_or_quantity
+                                               : NumberNeededError::Cell::name);
   }
   if (advice.names_option) fail_for_option(column, message);
   fail(column, message);

@@ -12,24 +12,33 @@
 
 namespace lloyd {
 
-/// A cell is empty or a text where a number is needed. The message lacks advice, which depends on
-/// the columns: see column_advice().
+/// A cell is empty or a text where a number is needed. The message lacks advice that depends on the
+/// columns: see column_advice().
 class NumberNeededError : public InputOptionError {
  public:
-  NumberNeededError(std::string_view message, std::int64_t column, bool is_empty)
-      : InputOptionError(message), column_(column), is_empty_(is_empty) {}
+  enum class Cell { empty, name, date_or_quantity };
+
+  NumberNeededError(std::string_view message, std::int64_t column, Cell cell)
+      : InputOptionError(message), column_(column), cell_(cell) {}
   std::int64_t column() const { return column_; }
-  bool is_empty() const { return is_empty_; }
+  Cell cell() const { return cell_; }
 
  private:
   std::int64_t column_;
-  bool is_empty_;
+  Cell cell_;
+};
+
+/// The text ends within a quoted cell.
+class UnclosedQuoteError : public InputError {
+ public:
+  using InputError::InputError;
 };
 
 /// A cell, without the blanks and quotes around it.
 struct CsvCell {
   std::string_view text;
   bool quoted = false;
+  bool has_line_break = false;  ///< only in quotes
 
   /// The text with each doubled quote replaced by one.
   std::string unquoted() const;
@@ -80,8 +89,8 @@ class CsvCursor {
     ++at_;
     return true;
   }
-  /// Reads a cell up to its delimiter or the end of the row. `column` counts from 0, here and
-  /// below.
+  /// Reads a cell up to its delimiter or the end of the row; in quotes it may have line breaks.
+  /// `column` counts from 0, here and below. Throws InputError, UnclosedQuoteError among them.
   CsvCell take_cell(std::int64_t column);
   /// Reads a cell that must be a finite number in the range of T, which is float or double. Throws
   /// InputError, NumberNeededError among them.
@@ -89,6 +98,9 @@ class CsvCursor {
   T take_number(std::int64_t column);
   /// True if take_number() has rounded a number to zero since this was last called.
   bool take_rounded_to_zero() { return std::exchange(rounded_to_zero_, false); }
+
+  /// Throws InputError if the cell, which was read last, has a line break.
+  void refuse_line_break(const CsvCell& cell, std::int64_t column) const;
 
   /// Throws InputError with file, line and column.
   [[noreturn]] void fail(std::int64_t column, std::string_view message) const {
@@ -110,7 +122,7 @@ class CsvCursor {
   }
   bool at_cell_end() const { return at_row_end() || *at_ == delimiter_; }
   CsvCell take_quoted_cell(std::int64_t column);
-  [[noreturn]] void fail_after_quote(std::int64_t column) const;
+  [[noreturn]] void fail_after_quote(std::int64_t column, std::int64_t first_line) const;
   /// Throws InputError for bytes that no cell may hold.
   void check_byte(std::int64_t column) const;
   std::string with_decimal_point(std::string_view text) const;
@@ -140,7 +152,9 @@ T CsvCursor::take_number(std::int64_t column) {
     if (at_cell_end()) return value;
   }
   at_ = start;
-  return convert<T>(take_cell(column).text, column);
+  const CsvCell cell = take_cell(column);
+  refuse_line_break(cell, column);
+  return convert<T>(cell.text, column);
 }
 
 }  // namespace lloyd

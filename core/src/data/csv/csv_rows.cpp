@@ -22,6 +22,8 @@ namespace lloyd {
 namespace {
 
 constexpr std::int64_t kMaxLineBytes = std::int64_t{1} << 28;
+// A row whose quoted cells have line breaks is read again for each block that it extends to.
+constexpr std::size_t kMaxBrokenRowBytes = std::size_t{1} << 24;
 
 char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) {
   if (!options.delimiter && lower_case_extension(file).starts_with(".tsv")) return '\t';
@@ -82,6 +84,7 @@ void pass_row(CsvCursor& cursor) {
 CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
     : memory_limit_(options.memory_limit),
       drop_missing_(options.drop_missing),
+      missing_(options.missing),
       // A line takes its text and as much again for its values.
       blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop,
               options.decimal_comma ? std::optional(delimiter_of(file, options)) : std::nullopt),
@@ -120,6 +123,17 @@ bool CsvRows::find_row() {
     cursor_.continue_with(block_);
   }
   return true;
+}
+
+// Reads more text behind the cursor, whose line is `line`; false at the end of the file.
+bool CsvRows::extend_block(std::int64_t line) {
+  const std::size_t size = block_.size();
+  const std::size_t parsed = size - cursor_.bytes_left();
+  check_memory(blocks_.memory());
+  block_ = blocks_.extend(line);
+  fixed_bytes_ = std::ssize(columns_.roles) * kCsvColumnBytes + blocks_.memory();
+  cursor_.continue_with(block_.substr(parsed));
+  return block_.size() > size;
 }
 
 // Moves to the next sample. In a table of one column, a blank line above it is a missing value.
@@ -282,7 +296,14 @@ std::vector<FeatureRounding> CsvRows::rounding() const {
 // Skips the cell if its value is missing.
 bool CsvRows::skip_missing_value(std::int64_t column) {
   CsvCursor after = cursor_;
-  if (!is_missing_value(after.take_cell(column).text)) return false;
+  const std::string_view text = after.take_cell(column).text;
+  const bool has_text = missing_.has_text(text);
+  if (has_text && !drop_missing_) {
+    cursor_.fail_for_option(column, fmt::format("'{}' counts as a missing value; the drop_missing "
+                                                "option leaves such rows out",
+                                                shown(text)));
+  }
+  if (!has_text && (!drop_missing_ || !is_missing_value(text))) return false;
   cursor_ = after;
   return true;
 }
@@ -290,11 +311,24 @@ bool CsvRows::skip_missing_value(std::int64_t column) {
 // Returns false if the row was left out because a value is missing.
 template <class T>
 bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes) {
-  const CsvCursor start = cursor_;
-  try {
-    return parse_row(start, values, classes);
-  } catch (const NumberNeededError& error) {
-    throw InputOptionError(error.what() + column_advice(columns_, error, start));
+  const std::size_t value_count = values.size();
+  const std::size_t class_count = classes.size();
+  const std::int64_t class_bytes = class_bytes_;
+  for (;;) {
+    const CsvCursor start = cursor_;
+    try {
+      return parse_row(start, values, classes);
+    } catch (const NumberNeededError& error) {
+      throw InputOptionError(error.what() +
+                             column_advice(columns_, error, start, kept_ + dropped()));
+    } catch (const UnclosedQuoteError&) {
+      // The row goes on in the next block: it is read again.
+      cursor_ = start;
+      values.resize(value_count);
+      classes.resize(class_count);
+      class_bytes_ = class_bytes;
+      if (start.bytes_left() > kMaxBrokenRowBytes || !extend_block(start.line())) throw;
+    }
   }
 }
 
@@ -308,14 +342,13 @@ bool CsvRows::parse_row(const CsvCursor& start, PageBuffer<T>& values,
   values.resize(values.size() + width);
   T* const row = values.data() + values.size() - width;
   const std::int64_t count = std::ssize(columns_.roles);
-  bool complete = true;
+  const bool checks_missing = drop_missing_ || missing_.has_texts();
+  missing_in_row_.clear();
   for (std::int64_t column = 0; column < count; ++column) {
     if (column > 0 && !cursor_.take_delimiter()) fail_length(start, count);
     const std::int64_t role = columns_.roles[static_cast<std::size_t>(column)];
-    if (role >= 0 && drop_missing_ && skip_missing_value(column)) {
-      complete = false;
-      missing_counts_.resize(width);
-      ++missing_counts_[static_cast<std::size_t>(role)];
+    if (role >= 0 && checks_missing && skip_missing_value(column)) {
+      missing_in_row_.push_back(role);
     } else if (role >= 0) {
       row[role] = cursor_.template take_number<T>(column);
     } else if (role == CsvColumns::kLabel) {
@@ -325,6 +358,9 @@ bool CsvRows::parse_row(const CsvCursor& start, PageBuffer<T>& values,
     }
   }
   if (!cursor_.at_row_end()) fail_length(start, count);
+  const bool complete = missing_in_row_.empty();
+  if (!complete) missing_counts_.resize(width);
+  for (const std::int64_t role : missing_in_row_) ++missing_counts_[static_cast<std::size_t>(role)];
   if (cursor_.take_rounded_to_zero() && complete) note_zeros(start, row);
   if (complete && count_inspected_row()) {
     if constexpr (std::is_same_v<T, float>) measure_rounding(start, row);
@@ -342,6 +378,7 @@ void CsvRows::take_class(const CsvCursor& start, std::int64_t column,
                          std::vector<std::string>& classes) {
   const std::string_view before = start.rest().substr(0, start.bytes_left() - cursor_.bytes_left());
   const CsvCell cell = cursor_.take_cell(column);
+  cursor_.refuse_line_break(cell, column);
   const bool declared = is_declared_text(cell, before, cursor_.delimiter());
   if (columns_.label_found) {
     if (!cursor_.at_row_end()) return;  // too many cells: reported at the end of the row

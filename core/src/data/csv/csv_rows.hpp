@@ -9,6 +9,7 @@
 
 #include <lloyd/data/csv.hpp>
 
+#include "data/csv/csv_cell_kind.hpp"
 #include "data/csv/csv_class_check.hpp"
 #include "data/csv/csv_columns.hpp"
 #include "data/csv/csv_cursor.hpp"
@@ -48,6 +49,7 @@ class CsvRows {
 
  private:
   bool find_row();
+  bool extend_block(std::int64_t line);
   bool find_sample();
   template <class T>
   bool read_row(PageBuffer<T>& values, std::vector<std::string>& classes);
@@ -68,6 +70,7 @@ class CsvRows {
 
   std::int64_t memory_limit_;
   bool drop_missing_;
+  MissingValues missing_;
   TextBlocks blocks_;
   std::string_view block_;
   CsvCursor cursor_;  // in block_
@@ -90,8 +93,9 @@ class CsvRows {
   std::int64_t kept_ = 0;               // rows
   std::vector<std::int64_t> dropped_;   // numbers of the rows left out
   std::vector<std::int64_t> missing_counts_;
-  std::int64_t fixed_bytes_ = 0;  // memory of the text and of the column descriptions
-  std::int64_t class_bytes_ = 0;  // memory of the classes
+  std::vector<std::int64_t> missing_in_row_;  // features
+  std::int64_t fixed_bytes_ = 0;              // memory of the text and of the column descriptions
+  std::int64_t class_bytes_ = 0;              // memory of the classes
 };
 
 }  // namespace lloyd

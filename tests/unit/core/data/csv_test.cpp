@@ -244,7 +244,8 @@ TEST_F(Csv, RefusesACellThatIsNotANumber) {
             "t.csv, line 4, column 3: 'abc' is not a number; drop_columns = {\"z\"} leaves the "
             "column out, label_column = \"z\" takes it as classes");
   EXPECT_EQ(refusal("1,2\n1.5x,2\n"),
-            "t.csv, line 2, column 1: '1.5x' is not a number; units belong in the header");
+            "t.csv, line 2, column 1: '1.5x' is not a number; units belong in the header; "
+            "drop_columns = {\"0\"} leaves the column out");
   EXPECT_EQ(refusal("1,2\n3,+-4\n"),
             "t.csv, line 2, column 2: '+-4' is not a number" + kColumnsAdvice);
   EXPECT_EQ(refusal("1,2\n3,0x10\n"),
@@ -321,7 +322,7 @@ TEST_F(Csv, RecognizesRowNamesOfR) {
 
 TEST_F(Csv, RefusesBrokenQuotes) {
   EXPECT_EQ(refusal("1,2\n3,\"4\n"),
-            "t.csv, line 2, column 2: the quoted cell has no closing quote on its line");
+            "t.csv, line 2, column 2: the quoted cell has no closing quote");
   const std::string follows = "t.csv, line 1, column 1: text follows the closing quote";
   EXPECT_EQ(refusal("\"1\"2,3\n"), follows);
   const auto separate = [&](const char* what) {

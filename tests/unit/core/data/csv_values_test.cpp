@@ -138,7 +138,10 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
     EXPECT_EQ(refusal("a;b\n1;" + cell + "\n3;4\n", semicolon), message + way);
     EXPECT_EQ(refusal("a;b\n" + cell + ";1\n3;4\n", semicolon),
               "t.csv, line 2, column 1: '" + cell + "' is not a number" +
-                  (advice.empty() ? kColumnsAdvice : advice));
+                  (advice.empty() ? kColumnsAdvice
+                   : advice.starts_with("; convert")
+                       ? advice + "; drop_columns = {\"a\"} leaves the column out"
+                       : advice));
   };
   const std::string comma =
       "; write decimals with a point and thousands without separators: 1000.5; the decimal_comma "
@@ -334,6 +337,103 @@ TEST_F(CsvValues, NamesTheColumnsOfText) {
   options.columns = {};
   options.header = true;
   EXPECT_EQ(advice("a,b\nx,y\n"), kColumnsAdvice) << "no number is left";
+}
+
+TEST_F(CsvValues, NamesColumnsOfDatesAndTextTogether) {
+  const std::string advice =
+      "; drop_columns = {\"name\", \"since\", \"city\"} leaves the columns of text out";
+  EXPECT_EQ(refusal("name,x,since,city,y\nann,1,2023-02-09,Rome,2\nbob,2,,Oslo,3\n"),
+            "t.csv, line 2, column 1: 'ann' is not a number" + advice +
+                ", the label_column option takes one as classes");
+  CsvOptions options;
+  options.drop_columns = {"name"};
+  EXPECT_EQ(refusal("name,x,since,city,y\nann,1,2023-02-09,,2\nbob,2,,Oslo,3\n", options),
+            "t.csv, line 2, column 3: '2023-02-09' is not a number; convert dates, times and "
+            "ranges to numbers" +
+                advice + ", the label_column option takes one as classes")
+      << "a column whose first cell is empty";
+}
+
+TEST_F(CsvValues, AdvisesOnRareTextsAmongNumbers) {
+  const std::string table =
+      "age,x\n1,1\n2,2\n3,3\n4,4\n5,5\nunknown,6\n7,7\n8,8\n9,9\nn.k.,1\n1,1\n";
+  const std::string message =
+      "t.csv, line 7, column 1: 'unknown' is not a number; missing = "
+      "{\"unknown\", \"n.k.\"} ";
+  const std::string drop = ", drop_columns = {\"age\"} leaves the column out";
+  CsvOptions options;
+  EXPECT_EQ(refusal(table, options),
+            message + "with the drop_missing option leaves rows with such texts out" + drop);
+  options.drop_missing = true;
+  EXPECT_EQ(refusal(table, options),
+            message + "counts such texts as missing and leaves their rows out" + drop);
+  options.missing = {"unknown", "n.k."};
+  const Dataset data = read(table, options);
+  EXPECT_EQ(data.samples(), 9);
+  EXPECT_EQ(data.dropped_row_numbers, (std::vector<std::int64_t>{5, 9}));
+  options.drop_missing = false;
+  EXPECT_EQ(refusal(table, options),
+            "t.csv, line 7, column 1: 'unknown' counts as a missing value; the drop_missing option "
+            "leaves such rows out");
+}
+
+TEST_F(CsvValues, CountsGivenTextsAsMissing) {
+  CsvOptions options;
+  options.drop_missing = true;
+  options.missing = {"-999", "no data"};
+  EXPECT_EQ(read("a,b\n1,2\n-999.0,3\n4,NA\n5,\"no data\"\n6,-99\n", options).samples(), 2);
+  EXPECT_EQ(read("a,b\nno data,no data\n1,2\n3,4\n", options).features(), 2)
+      << "the last column holds no classes";
+  options.label_column = "b";
+  EXPECT_EQ(read("a,b\n1,-999\n2,4\n", options).classes, (Texts{"-999", "4"}))
+      << "classes are no feature values";
+}
+
+TEST_F(CsvValues, AdvisesTheColumnsThatAreExpected) {
+  CsvOptions options;
+  options.expected_names = {"x", "y"};
+  EXPECT_EQ(refusal("name,x,y\nann,1,2\n", options),
+            "t.csv, line 2, column 1: 'ann' is not a number; columns = {\"x\", \"y\"} chooses the "
+            "model's features");
+  EXPECT_EQ(refusal("name,x,z\nann,1,2\n", options),
+            "t.csv, line 2, column 1: 'ann' is not a number; drop_columns = {\"name\"} leaves the "
+            "column out, label_column = \"name\" takes it as classes");
+}
+
+TEST_F(CsvValues, ReadsLineBreaksInColumnsThatAreLeftOut) {
+  CsvOptions options;
+  options.drop_columns = {"note"};
+  const Dataset data = read(
+      "x,note,y\n1,\"two\nlines, \"\"quoted\"\"\",2\n3,\"\r\n\r\n\",4\r\n5,plain,6\n", options);
+  EXPECT_EQ(data.samples(), 3);
+  EXPECT_EQ(refusal("x,note,y\n1,\"a\nb\",2\n3,c,four\n", options),
+            "t.csv, line 4, column 3: 'four' is not a number; drop_columns = {\"note\", \"y\"} "
+            "leaves the column out, label_column = \"y\" takes it as classes");
+  const std::string refused =
+      ": the quoted cell has a line break, which only columns may have that are left out (the "
+      "drop_columns option)";
+  EXPECT_EQ(refusal("x,note,y\n1,\"a\nb\",2\n"), "t.csv, line 2, column 2" + refused);
+  EXPECT_EQ(refusal("\"the\nname\",y\n1,2\n"), "t.csv, line 1, column 1" + refused);
+  EXPECT_EQ(refusal("x,y\n1,cat\n2,\"a\nb\"\n"), "t.csv, line 3, column 2" + refused) << "a class";
+  EXPECT_EQ(refusal("x,note,y\n1,\"a\n2,b,3\n4,\"c\",5\n", options),
+            "t.csv, line 4, column 2: text follows the closing quote of the cell that begins in "
+            "line 2");
+}
+
+TEST_F(CsvValues, ReadsLineBreaksAcrossBlocks) {
+  CsvOptions options;
+  options.drop_columns = {"note"};
+  std::string text = "x,note,y\n";
+  for (int row = 0; row < 9; ++row) {
+    std::string lines;
+    for (int line = 0; line < 40'000; ++line) lines += "line 0123456789 \n";
+    text += std::to_string(row) + ",\"" + lines + "\",1\n";
+  }
+  const Dataset data = read(text, options);  // three blocks
+  ASSERT_EQ(data.samples(), 9);
+  EXPECT_EQ(data.statistics()[0].maximum, 8);
+  EXPECT_EQ(refusal(text + "1,\"open\n" + std::string(5'000'000, 'x') + "\n", options),
+            "t.csv, line 360011, column 2: the quoted cell has no closing quote");
 }
 
 TEST_F(CsvValues, AdvisesOnBlanksBetweenCells) {
