@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/internal/suggestion.hpp>
 #include <lloyd/parameter_set.hpp>
@@ -39,10 +40,15 @@ std::string key_suggestion(const std::string& name, const std::string& path,
   return fmt::format(" (did you mean '{}'?)", key.substr(prefix.size()));
 }
 
-// The end of a message about the first of several unknown keys; `more`: the number of the others.
-std::string more_text(std::int64_t more) {
-  if (more == 0) return {};
-  return more == 1 ? "; so is 1 more key" : fmt::format("; so are {} more keys", more);
+// The end of a message about the first of several unknown keys; `others`: the others.
+std::string other_keys_text(const std::vector<std::string>& others) {
+  constexpr std::size_t kMaxNamed = 3;
+  if (others.empty()) return {};
+  if (others.size() == 1) return fmt::format("; so is '{}'", excerpt(others.front()));
+  if (others.size() > kMaxNamed) return fmt::format("; so are {} more keys", others.size());
+  std::vector<std::string> names;
+  for (const std::string& other : others) names.push_back(fmt::format("'{}'", excerpt(other)));
+  return fmt::format("; so are {}", enumerated(names, "and"));
 }
 
 }  // namespace
@@ -132,10 +138,12 @@ MapReader::MapReader(const ConfigNode& node, std::string path, const std::vector
   if (first->key == "<<") {
     first->fail_at_key(fmt::format("merge keys ('<<') are not supported{}", where));
   }
-  const auto more = std::count_if(first + 1, node.children.end(),
-                                  [&](const ConfigNode& child) { return !is_known(child); });
+  std::vector<std::string> others;
+  for (auto child = first + 1; child != node.children.end(); ++child) {
+    if (!is_known(*child)) others.push_back(child->key);
+  }
   first->fail_at_key(fmt::format("unknown key '{}'{}{}{}", excerpt(first->key), where,
-                                 key_suggestion(first->key, path_, keys), more_text(more)));
+                                 key_suggestion(first->key, path_, keys), other_keys_text(others)));
 }
 
 const ConfigNode* MapReader::find(std::string_view key) const {
