@@ -1,6 +1,7 @@
 #include "experiment/run/time_left.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "experiment/statistics/statistics.hpp"
 
@@ -13,12 +14,15 @@ constexpr double kOverhead = 1e5;
 
 }  // namespace
 
-TimeLeft::TimeLeft(const Plan& plan) : plan_(plan), variants_(plan.variants.size()) {
+TimeLeft::TimeLeft(const Plan& plan)
+    : plan_(plan), left_(plan.fits.size()), variants_(plan.variants.size()) {
   for (const PlannedFit& fit : plan.fits) {
-    if (!fit.skip.empty()) continue;
-    variants_[fit.variant].work_left += work_of(fit) * static_cast<double>(plan.repeats);
-    variants_[fit.variant].trials_left += plan.repeats;
+    if (fit.skip.empty()) left_[index_of(fit)] = plan.repeats;
   }
+}
+
+std::size_t TimeLeft::index_of(const PlannedFit& fit) const {
+  return fit.setting * plan_.variants.size() + fit.variant;
 }
 
 double TimeLeft::work_of(const PlannedFit& fit) const {
@@ -47,8 +51,7 @@ void TimeLeft::add(const PlannedFit& fit, double seconds, std::optional<double> 
 }
 
 void TimeLeft::pass_over(const PlannedFit& fit) {
-  variants_[fit.variant].work_left -= work_of(fit);
-  --variants_[fit.variant].trials_left;
+  --left_[index_of(fit)];
 }
 
 std::optional<double> TimeLeft::pace_of(const VariantTrials& variant) {
@@ -68,14 +71,20 @@ double TimeLeft::seconds() const {
   if (paces.empty() && rests.empty()) return -1;
   const double usual_pace = paces.empty() ? 0 : median(paces);
   const double usual_rest = rests.empty() ? 0 : median(rests);
-  double seconds = 0;
+  std::vector<double> variant_paces;
+  std::vector<double> variant_rests;
   for (const VariantTrials& variant : variants_) {
-    if (variant.trials_left <= 0) continue;
     // A variant whose trials have all failed spends no time in fits.
-    const double pace = variant.trials == 0 ? usual_pace : pace_of(variant).value_or(0);
-    const double rest = variant.rests.empty() ? usual_rest : median(variant.rests);
-    seconds +=
-        pace * std::max(0.0, variant.work_left) + rest * static_cast<double>(variant.trials_left);
+    variant_paces.push_back(variant.trials == 0 ? usual_pace : pace_of(variant).value_or(0));
+    variant_rests.push_back(variant.rests.empty() ? usual_rest : median(variant.rests));
+  }
+  const double limit = plan_.isolation.timeout.value_or(std::numeric_limits<double>::infinity());
+  double seconds = 0;
+  for (const PlannedFit& fit : plan_.fits) {
+    const std::int64_t trials = left_[index_of(fit)];
+    if (trials <= 0) continue;
+    const double trial = variant_paces[fit.variant] * work_of(fit) + variant_rests[fit.variant];
+    seconds += static_cast<double>(trials) * std::min(trial, limit);
   }
   return seconds;
 }

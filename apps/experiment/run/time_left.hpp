@@ -11,7 +11,8 @@ namespace lloyd::experiment {
 
 /// Model: the time of a fit is proportional to its problem size, with a separate pace for each
 /// variant. The rest of a trial takes the same time for every size. The first trial of a variant is
-/// excluded from that rest, since it may start a process, load libraries and compile kernels.
+/// excluded from that rest, since it may start a process, load libraries and compile kernels. No
+/// trial takes longer than the timeout of the experiment.
 class TimeLeft {
  public:
   /// `plan` must outlive this object.
@@ -32,8 +33,6 @@ class TimeLeft {
     double seconds = 0;
   };
   struct VariantTrials {
-    double work_left = 0;
-    std::int64_t trials_left = 0;
     std::int64_t trials = 0;    ///< trials that have ended
     Fits first;                 ///< fit of the first trial, used until there are others
     Fits later;                 ///< fits of all later trials
@@ -42,8 +41,10 @@ class TimeLeft {
 
   static std::optional<double> pace_of(const VariantTrials& variant);
   double work_of(const PlannedFit& fit) const;
+  std::size_t index_of(const PlannedFit& fit) const;
 
   const Plan& plan_;
+  std::vector<std::int64_t> left_;  ///< trials of each planned fit; below 0 in further rounds
   std::vector<VariantTrials> variants_;
 };
 

@@ -112,5 +112,15 @@ TEST_F(ExperimentTimeLeft, WhatAnEarlierRunMadeIsNotLeft) {
   EXPECT_EQ(left.seconds(), 0);
 }
 
+TEST_F(ExperimentTimeLeft, NoTrialIsExpectedToExceedTheTimeout) {
+  make(std::string(kTimeLeftConfig) + "timeout: 2\n");
+  TimeLeft left(plan_);
+  // The smallest setting takes one second, so the largest would take some 60.
+  for (int trial = 0; trial < 3; ++trial) left.add(plan_.fit(0, 0), 1, 1);
+  const auto trials = static_cast<double>(plan_.trials());
+  EXPECT_GT(left.seconds(), trials);
+  EXPECT_LE(left.seconds(), 2 * trials);
+}
+
 }  // namespace
 }  // namespace lloyd::experiment
