@@ -15,7 +15,10 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* kOnlyRepeats = " (only repeats can be added to a run)";
+constexpr const char* kOnlyRepeats =
+    " (only repeats can be added to a run; 'lloyd history FOLDER...' shows the rows of several "
+    "runs "
+    "together)";
 
 std::string value_text(const ordered_json& value) {
   if (value.is_null()) return "not there";

@@ -157,7 +157,8 @@ class Resume(ResumeCase):
                 ({"clusters: 3": "sweep: {clusters: [3]}"},
                  "'axes.clusters' was not there and is '3'"),
                 ({"clusters: 3": "sweep: {clusters: [3, 4]}"},
-                 "it had 1 setting and the experiment has 2 (only repeats can be added to a run)"),
+                 "it had 1 setting and the experiment has 2 (only repeats can be added to a run; "
+                 "'lloyd history FOLDER...' shows the rows of several runs together)"),
                 ({"clusters: 3": "clusters: 3\nsilhouette: true"}, "'silhouette' was false and is true"),
                 ({"clusters: 3": "clusters: 3\ncounters: true"}, "'counters' was false and is true"),
                 ({"clusters: 3": "clusters: 3\nchecks: {samples: 5}"}, "'checks.samples' was 0 and is 5"),
