@@ -1,8 +1,23 @@
-// Charts over samples, features or clusters, if one of them varies; other axes become small multiples.
+// Charts over samples, features or clusters, if one of them varies; other axes become small multiples. Several data
+// sets have a panel each: their sizes differ, but are not what is compared.
 const sizes = ['samples', 'features', 'clusters'];
 
 function varyingSizes() {
   return sizes.filter((size) => unique(data.rows.map((row) => row[size])).length > 1);
+}
+
+// The axis whose values are data sets, if there is one.
+const datasetAxis = data.axes.find((axis) => axis.path === 'dataset' || axis.path === 'dataset.file');
+
+function datasetText(row) {
+  return axisText(row.axes[datasetAxis.path]);
+}
+
+// The sizes that vary within a data set; without an axis of data sets, all that vary.
+function sizesWithin() {
+  if (!datasetAxis) return varyingSizes();
+  const groups = Array.from(groupBy(data.rows, datasetText).values());
+  return sizes.filter((size) => groups.some((rows) => unique(rows.map((row) => row[size])).length > 1));
 }
 
 // Axes of the sweep whose values do not follow from the three sizes.
@@ -14,14 +29,24 @@ function otherAxes() {
 }
 
 function panelTitle(row, x) {
+  if (datasetAxis && (!x || sizesWithin().includes(x))) {
+    return [datasetText(row)].concat(
+      sizesWithin().filter((size) => size !== x).map((size) => `${format.count(row[size])} ${size}`),
+      otherAxes().filter((axis) => axis !== datasetAxis)
+        .map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)).join(', ');
+  }
   return varyingSizes().filter((size) => size !== x).map((size) => `${format.count(row[size])} ${size}`)
     .concat(otherAxes().map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)).join(', ');
 }
 
-// The varying sizes, the one with most values first.
+// What a chart can be drawn over, the default first: the varying sizes, the one with most values first; sizes in which
+// only data sets differ come last. '' stands for a row per setting.
 function sizesByValues() {
   const count = (size) => unique(data.rows.map((row) => row[size])).length;
-  return varyingSizes().sort((a, b) => count(b) - count(a));
+  const byCount = (a, b) => count(b) - count(a);
+  const within = sizesWithin().sort(byCount);
+  const between = varyingSizes().filter((size) => !within.includes(size)).sort(byCount);
+  return (within.length > 0 || between.length === 0 ? within : ['']).concat(between);
 }
 
 // metric: {id, title, note, value(row): {value, low, high} or null, label, references(rows): [{y, label}]}
@@ -49,7 +74,7 @@ function addBySize(metric) {
       xLog: true, yLog: true, sharedX: true, sharedY: true, references: references(rows)});
   };
   const controls = choices.length > 1
-    ? [choice('By', choices.map((size) => [size, size]), (size) => { x = size; redraw(); })] : [];
+    ? [choice('By', choices.map((size) => [size, size || datasetAxis.header]), (size) => { x = size; redraw(); })] : [];
   const redraw = addFigure(metric.id, metric.title, metric.note, controls, draw);
 }
 
