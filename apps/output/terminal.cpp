@@ -37,9 +37,9 @@ std::optional<std::size_t> terminal_columns(int descriptor) {
 }
 
 std::size_t result_width() {
-  if (::isatty(result_descriptor()) == 0) return experiment::kTableWidth;
   std::optional<std::size_t> columns = columns_variable();
-  if (!columns) columns = terminal_columns(result_descriptor());
+  if (!columns && ::isatty(result_descriptor()) != 0)
+    columns = terminal_columns(result_descriptor());
   return std::max(columns.value_or(experiment::kTableWidth), kMinResultWidth);
 }
 

@@ -18,7 +18,7 @@ for ignorable in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(ignorable, signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, [])
 for variable in ("LLOYD_PLUGIN_PATH", "CUDA_VISIBLE_DEVICES", "OMP_PROC_BIND", "OMP_PLACES", "OMP_DYNAMIC",
-                 "OMP_THREAD_LIMIT", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "CXXFLAGS", "LDFLAGS", "DESTDIR",
+                 "OMP_THREAD_LIMIT", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "CXXFLAGS", "LDFLAGS", "DESTDIR", "COLUMNS",
                  "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "CMAKE_GENERATOR", "CMAKE_BUILD_TYPE"):
     os.environ.pop(variable, None)
 os.environ["LANGUAGE"] = "en"
