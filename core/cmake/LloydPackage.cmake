@@ -16,7 +16,18 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/lloyd
 # Documentation, experiments, the programs for other libraries and the examples, in the layout of the source tree, so
 # that the paths between them hold.
 set(data_folder ${CMAKE_INSTALL_DATADIR}/lloyd)
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE NOTICE DESTINATION ${data_folder})
+install(FILES README.md CHANGELOG.md CITATION.cff CONTRIBUTING.md SECURITY.md LICENSE NOTICE DESTINATION ${data_folder})
+install(FILES bench/README.md DESTINATION ${data_folder}/bench)
+install(FILES tests/compare_calibration/README.md DESTINATION ${data_folder}/tests/compare_calibration)
+install(DIRECTORY tests/reference DESTINATION ${data_folder}/tests FILES_MATCHING PATTERN *.?pp)
+# The glossary links to headers.
+file(RELATIVE_PATH installed_headers
+  /prefix/${data_folder}/core /prefix/${CMAKE_INSTALL_INCLUDEDIR})
+install(CODE "
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${data_folder}/core\")
+  file(MAKE_DIRECTORY \"\${folder}\")
+  file(REMOVE \"\${folder}/include\")
+  file(CREATE_LINK \"${installed_headers}\" \"\${folder}/include\" SYMBOLIC)")
 install(DIRECTORY docs DESTINATION ${data_folder}
   FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.png PATTERN *.cpp)
 install(DIRECTORY configs DESTINATION ${data_folder})
