@@ -24,6 +24,7 @@ using namespace experiment;
 struct HistoryCommand {
   std::vector<fs::path> records;
   std::string format = "text";
+  bool by_time = false;
   bool json = false;
 };
 
@@ -43,7 +44,9 @@ std::vector<LocatedRun> read_all_runs(const std::vector<fs::path>& records) {
 
 int print_history(const HistoryCommand& command) {
   for (const fs::path& records : command.records) refuse_overwriting({}, {records_file(records)});
-  const History history = make_history(read_all_runs(command.records));
+  std::vector<LocatedRun> runs = read_all_runs(command.records);
+  if (command.by_time) sort_by_time(runs);
+  const History history = make_history(std::move(runs));
   if (history.rows.empty()) {
     throw InputError(fmt::format("{}: none of the runs has a trial that succeeded",
                                  records_file(command.records.front()).string()));
@@ -70,6 +73,8 @@ void add_history_command(CLI::App& app, Context& context) {
                   "Record files of 'lloyd run', or their folders, oldest first; all their runs are "
                   "taken")
       ->required();
+  sub->add_flag("--by-time", command->by_time,
+                "Sort the runs by their times instead of taking the files in the given order");
   auto* json = sub->add_flag("--json", command->json, "The same as --format json");
   sub->add_option("--format", command->format, "text, markdown, csv or json")
       ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))

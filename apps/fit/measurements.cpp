@@ -1,5 +1,6 @@
 #include "fit/measurements.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -79,6 +80,7 @@ Measurements measurements_of(const Fit& fit, double open_ms) {
   m.phases = result.phases;
   m.distances = result.distances;
   m.relocations = result.relocations;
+  if (!fit.counts.empty()) m.clusters_empty = std::count(fit.counts.begin(), fit.counts.end(), 0);
   m.exact_fallbacks = result.exact_fallbacks;
   m.sum_form = apps::to_string(result.sum_form);
   m.restart = fit.restart;
@@ -103,6 +105,7 @@ ordered_json to_json(const Measurements& m) {
   json["phase_ms"] = phases;
   json["distances"] = m.distances < 0 ? ordered_json(nullptr) : ordered_json(m.distances);
   json["relocations"] = m.relocations;
+  json["clusters_empty"] = value_or_null(m.clusters_empty);
   json[kExactFallbacks] =
       m.exact_fallbacks < 0 ? ordered_json(nullptr) : ordered_json(m.exact_fallbacks);
   json["sum_form"] = m.sum_form;
@@ -134,6 +137,7 @@ Measurements measurements_from_json(const JsonFields& json) {
   }
   m.distances = json.is_null("distances") ? kUncountedDistances : json.integer("distances", 0);
   m.relocations = json.integer("relocations", 0);
+  if (json.has("clusters_empty")) m.clusters_empty = json.integer("clusters_empty", 0);
   const char* fallbacks = json.contains(kEarlierFallbacks) ? kEarlierFallbacks : kExactFallbacks;
   if (!json.is_null(fallbacks)) m.exact_fallbacks = json.integer(fallbacks, 0);
   m.sum_form = json.name("sum_form", apps::parse_sum_form);

@@ -28,6 +28,9 @@ struct Measurements {
   /// Distances evaluated, closing assignment included; negative: an external program did not say.
   std::int64_t distances = 0;
   std::int64_t relocations = 0;
+  /// Number of clusters that are empty at the end; no value if the fit was cancelled, and in
+  /// records of earlier versions.
+  std::optional<std::int64_t> clusters_empty;
   std::int64_t exact_fallbacks = -1;  ///< -1: the backend does not screen
   std::string sum_form;
   std::int64_t restart = 0;  ///< the restart that was kept

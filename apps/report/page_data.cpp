@@ -191,12 +191,14 @@ ordered_json page_data(const RecordedRun& run, const std::filesystem::path& sour
   data["repeats"] = summary.repeats;
   data["until"] = summary.until;
   data["trials"] = trials_json(summary);
+  data["facts"] = data_lines(summary);
   data["per_iteration"] = summary.per_iteration;
   data["mark"] = text_or_null(mark_note(summary));
   data["planned"] = run.planned;
   data["unfinished"] = text_or_null(unfinished);
   data["seeding"] = first.seeding.method;
   data["stop"] = first.stop;
+  data["empty"] = empty_cluster_notes(summary);
   data["noise"] = text_or_null(noise_text(summary));
   data["axes"] = axes;
   data["rows"] = rows_json(summary, run);

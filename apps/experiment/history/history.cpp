@@ -51,6 +51,12 @@ bool have_same_paths(const std::vector<HistoryRow>& rows) {
 
 }  // namespace
 
+void sort_by_time(std::vector<LocatedRun>& runs) {
+  std::stable_sort(runs.begin(), runs.end(), [](const LocatedRun& a, const LocatedRun& b) {
+    return a.run.fits.front().time < b.run.fits.front().time;
+  });
+}
+
 History make_history(std::vector<LocatedRun> runs) {
   History history;
   history.per_iteration = std::all_of(

@@ -62,6 +62,9 @@ struct LocatedRun {
   DigestedRun run;
 };
 
+/// Sorts runs by the time of their first record; equal times keep their order.
+void sort_by_time(std::vector<LocatedRun>& runs);
+
 /// Collects the rows that succeeded and finds their change points. Times are per iteration if every
 /// run has a fixed number of iterations. A row that evaluates fewer distances than samples x
 /// clusters in any run has times of whole fits.

@@ -62,14 +62,46 @@ bool by_facts(const History& history) {
   return history.axes.empty() && history.rows.size() > 1;
 }
 
+std::vector<SettingFacts> settings_of(const History& history) {
+  std::vector<SettingFacts> settings;
+  for (const HistoryRow& row : history.rows) settings.push_back(row.facts);
+  return settings;
+}
+
+// The settings that rows have in common are left out: see common_settings_text().
+std::vector<ChangedSetting> differing_settings(const History& history) {
+  std::vector<ChangedSetting> differing = defaults_of(settings_of(history));
+  std::erase_if(differing, [&](const ChangedSetting& usual) {
+    return std::all_of(history.rows.begin(), history.rows.end(), [&](const HistoryRow& row) {
+      return value_of(row.facts, usual) == value_of(history.rows.front().facts, usual);
+    });
+  });
+  return differing;
+}
+
+// "all settings: restarts = 5": what differs from the defaults in all rows alike; may be empty.
+std::string common_settings_text(const History& history) {
+  const std::vector<ChangedSetting> differing = differing_settings(history);
+  std::string text;
+  for (const ChangedSetting& usual : defaults_of(settings_of(history))) {
+    const bool differs = std::any_of(differing.begin(), differing.end(),
+                                     [&](const auto& other) { return other.path == usual.path; });
+    if (differs) continue;
+    text += fmt::format("{}{} = {}", text.empty() ? "all settings: " : "; ",
+                        setting_key_text(usual.path),
+                        setting_value_text(value_of(history.rows.front().facts, usual)));
+  }
+  return text;
+}
+
 // The facts of a setting, with its hash if another setting has the same ones.
 std::string setting_name(const History& history, const HistoryRow& row) {
   const bool unique =
       std::none_of(history.rows.begin(), history.rows.end(), [&](const HistoryRow& other) {
         return other.setting != row.setting && other.facts == row.facts;
       });
-  return unique ? facts_text(row.facts)
-                : fmt::format("{} ({})", facts_text(row.facts), row.setting);
+  const std::string text = facts_text(row.facts, differing_settings(history));
+  return unique ? text : fmt::format("{} ({})", text, row.setting);
 }
 
 Table table_of_rows(const History& history) {
@@ -109,10 +141,18 @@ std::vector<std::string> notes_of(const History& history) {
                   [](const HistoryRow& row) { return row.by_fits; })) {
     notes.emplace_back("* evaluates fewer distances than samples x clusters: ms per fit");
   }
-  std::vector<SettingFacts> settings;
-  for (const HistoryRow& row : history.rows) settings.push_back(row.facts);
   if (!by_facts(history)) {
-    for (std::string& line : facts_lines(settings)) notes.push_back(std::move(line));
+    for (std::string& line : facts_lines(settings_of(history))) notes.push_back(std::move(line));
+  } else if (std::string common = common_settings_text(history); !common.empty()) {
+    notes.push_back(std::move(common));
+  }
+  for (std::size_t r = 1; r < history.runs.size(); ++r) {
+    if (history.runs[r].time >= history.runs[r - 1].time) continue;
+    notes.push_back(fmt::format(
+        "run {} is older than run {}: the runs are in the order in which they were given; "
+        "--by-time sorts them",
+        r + 1, r));
+    break;
   }
   for (std::size_t r = 1; r < history.runs.size(); ++r) {
     const std::string& before = history.runs[r - 1].cpu;
@@ -125,12 +165,15 @@ std::vector<std::string> notes_of(const History& history) {
   return notes;
 }
 
-ordered_json facts_json(const SettingFacts& facts) {
-  return {{"dataset", facts.dataset},
-          {"samples", facts.samples},
-          {"features", facts.features},
-          {"clusters", facts.clusters},
-          {"seed", facts.seed ? ordered_json(*facts.seed) : ordered_json(nullptr)}};
+// `defaults`: the settings that any row changes, see defaults_of().
+ordered_json facts_json(const SettingFacts& facts, const std::vector<ChangedSetting>& defaults) {
+  ordered_json json = {{"dataset", facts.dataset},
+                       {"samples", facts.samples},
+                       {"features", facts.features},
+                       {"clusters", facts.clusters},
+                       {"seed", facts.seed ? ordered_json(*facts.seed) : ordered_json(nullptr)}};
+  for (const ChangedSetting& usual : defaults) json[usual.path] = value_of(facts, usual);
+  return json;
 }
 
 bool begins_level(const HistoryRow& row, std::size_t run) {
@@ -160,9 +203,10 @@ std::string history_markdown(const History& history) {
 }
 
 std::string history_csv(const History& history) {
+  const std::vector<ChangedSetting> defaults = defaults_of(settings_of(history));
   std::vector<ordered_json> lines;
   for (const HistoryRow& row : history.rows) {
-    const ordered_json facts = facts_json(row.facts);
+    const ordered_json facts = facts_json(row.facts, defaults);
     for (const HistoryPoint& point : row.points) {
       const HistoryRun& run = history.runs[point.run];
       ordered_json line = {{"setting", row.setting}};
@@ -194,6 +238,7 @@ ordered_json history_json(const History& history) {
                     {"commit", text_or_null(run.commit)},
                     {"cpu", text_or_null(run.cpu)}});
   }
+  const std::vector<ChangedSetting> defaults = defaults_of(settings_of(history));
   ordered_json rows = ordered_json::array();
   for (const HistoryRow& row : history.rows) {
     ordered_json axes = ordered_json::object();
@@ -212,7 +257,7 @@ ordered_json history_json(const History& history) {
     }
     rows.push_back({{"setting", row.setting},
                     {"axes", axes},
-                    {"facts", facts_json(row.facts)},
+                    {"facts", facts_json(row.facts, defaults)},
                     {"backend", row.backend},
                     {"per", unit_of(history, row)},
                     {"points", points},

@@ -31,6 +31,7 @@ struct TrialDigest {
     PhaseTimes phases;
     std::optional<GpuConditions> gpu;
     std::optional<machine::CpuCounts> counters;
+    std::int64_t clusters_empty = 0;
   };
 
   TrialStatus status;
@@ -48,6 +49,18 @@ struct TrialDigest {
   std::int64_t own_threads = 0;  ///< maximum number of threads of the run that wanted a processor
   std::shared_ptr<const Extras> extras;
 };
+
+/// A key of the data set or the fit, see changed_settings().
+struct ChangedSetting {
+  std::string path;              ///< as in an experiment file: "dataset.standardize"
+  nlohmann::ordered_json value;  ///< differs from `usual`
+  nlohmann::ordered_json usual;  ///< default; null if the key has none
+  bool operator==(const ChangedSetting&) const = default;
+};
+
+/// The settings of the data set and the fit that differ from their defaults, without the file,
+/// the size of the data, the number of clusters, and the seed of the seeding.
+std::vector<ChangedSetting> changed_settings(const Record& record);
 
 /// The digest of one planned fit. The values that all records share are those of the first.
 struct FitDigest {
@@ -75,6 +88,7 @@ struct FitDigest {
   std::int64_t clusters = 0;
   std::optional<std::uint64_t> seed;  ///< of the seeding; none if its method uses none
   std::int64_t restarts = 1;
+  std::vector<ChangedSetting> changed;
   std::int64_t ranks = 0;  ///< Record::ranks
   std::vector<Published> published;
   std::string cpu;                    ///< Machine::cpu

@@ -63,16 +63,18 @@ std::string ratio_text(const MedianInterval& ratio) {
 
 Comparison compare(const Quality& result, const Quality& baseline, const MedianInterval& speedup) {
   const std::string differs = quality_difference(result, baseline);
-  if (!differs.empty()) return {{}, differs, result.accuracy > baseline.accuracy};
+  if (!differs.empty()) return {{}, differs, {}, result.accuracy > baseline.accuracy};
   if (!std::isfinite(speedup.median)) return {{}, "too fast to compare"};
   std::string text = ratio_text(speedup);
+  std::string over;
   if (result.accuracy < baseline.accuracy) {
-    text += fmt::format(" over {}", apps::to_string(baseline.accuracy));
+    over = fmt::format(" over {}", apps::to_string(baseline.accuracy));
+    text += over;
     if (!is_precise(baseline)) text += fmt::format(", {}", wrong_share(baseline));
   } else if (!is_precise(result)) {
     text += fmt::format(", {} ({})", wrong_share(result), wrong_share(baseline));
   }
-  return {speedup, text};
+  return {speedup, text, over};
 }
 
 }  // namespace lloyd::experiment

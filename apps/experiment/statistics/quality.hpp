@@ -33,7 +33,10 @@ inline constexpr double kToleranceFinal = 0.02;
 struct Comparison {
   /// Baseline's time divided by this variant's, if quality permits the comparison.
   std::optional<MedianInterval> speedup;
-  std::string text;            ///< the speedup with its caveats, or the difference in quality
+  std::string text;  ///< the speedup with its caveats, or the difference in quality
+  /// The part of `text` that states the accuracy of the baseline's labels, if they are less
+  /// accurate: " over float32". Else empty.
+  std::string over = {};
   bool less_accurate = false;  ///< no speedup because the variant declares less accurate labels
 };
 

@@ -13,6 +13,7 @@
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/suggestion.hpp>
 
+#include "text/names.hpp"
 #include "text/numbers.hpp"
 
 namespace lloyd::experiment {
@@ -39,8 +40,14 @@ void hold_to_quality(ComparedRow& row) {
   const std::string differs = worse(row, row.time.verdict);
   if (differs.empty()) return;
   row.differs = true;
+  const bool newer = row.time.verdict == Verdict::faster;
+  const Quality& quality = newer ? row.newer.quality : row.older.quality;
+  const Quality& other = newer ? row.older.quality : row.newer.quality;
+  const char* const side = newer ? "new" : "old";
   row.time.reason =
-      fmt::format("{}: {}", row.time.verdict == Verdict::faster ? "new" : "old", differs);
+      quality.accuracy > other.accuracy
+          ? fmt::format("{} is less accurate ({})", side, apps::to_string(quality.accuracy))
+          : fmt::format("{}: {}", side, differs);
   row.time.verdict = Verdict::unclear;
 }
 
@@ -249,6 +256,22 @@ void compare_only_variants(const RecordGroups& older, const RecordGroups& newer,
   }
 }
 
+// Appends the settings of the data sets that differ: "standardize: false (old), true (new)".
+void compare_sources(const Record& older, const Record& newer, std::vector<std::string>& parts) {
+  SettingFacts before;
+  SettingFacts after;
+  before.changed = changed_settings(older);
+  after.changed = changed_settings(newer);
+  for (const ChangedSetting& usual : defaults_of({before, after})) {
+    if (!usual.path.starts_with("dataset.") || usual.path == "dataset.dtype") continue;
+    const nlohmann::ordered_json old_value = value_of(before, usual);
+    const nlohmann::ordered_json new_value = value_of(after, usual);
+    if (old_value == new_value) continue;
+    parts.push_back(fmt::format("{}: {} (old), {} (new)", setting_key_text(usual.path),
+                                setting_value_text(old_value), setting_value_text(new_value)));
+  }
+}
+
 // What differs between the first settings of two runs: "clusters: 2 (old), 5 (new)"; or, if they
 // have a setting in common, their backends.
 std::string difference_text(const RecordGroups& older, const RecordGroups& newer) {
@@ -277,6 +300,7 @@ std::string difference_text(const RecordGroups& older, const RecordGroups& newer
     add_number("samples", before.dataset.samples, after.dataset.samples);
     add_number("features", before.dataset.features, after.dataset.features);
     add("dtype", before.dataset.dtype, after.dataset.dtype);
+    compare_sources(before, after, parts);
     if (parts.empty()) add("data", before.dataset.fingerprint, after.dataset.fingerprint);
     add_number("clusters", before.clusters, after.clusters);
     add("seeding", before.seeding.method, after.seeding.method);

@@ -1,6 +1,8 @@
 #include "experiment/summary/setting_facts.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,23 +14,98 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
 
-// The distinct values in order, without the middle of a long list.
+// The values without the middle of a long list.
 template <class T>
-std::string list_text(std::vector<T> values) {
+std::string distinct_text(const std::vector<T>& values) {
   constexpr std::size_t kMaxListed = 8;
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
   if (values.size() <= kMaxListed) return fmt::format("{}", fmt::join(values, ", "));
   return fmt::format("{}, {}, ..., {} ({} values)", values[0], values[1], values.back(),
                      values.size());
 }
 
+// The distinct values in order.
+template <class T>
+std::string list_text(std::vector<T> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return distinct_text(values);
+}
+
+// "standardize = true; restarts = 1, 5": the settings of a data set that differ from their
+// defaults in any of `settings`, each preceded by "; ".
+std::string changed_text(const std::vector<SettingFacts>& settings) {
+  std::string text;
+  for (const ChangedSetting& usual : defaults_of(settings)) {
+    std::vector<std::string> values;
+    for (const SettingFacts& setting : settings) {
+      std::string value = setting_value_text(value_of(setting, usual));
+      if (std::find(values.begin(), values.end(), value) == values.end()) {
+        values.push_back(std::move(value));
+      }
+    }
+    text += fmt::format("; {} = {}", setting_key_text(usual.path), distinct_text(values));
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string facts_text(const SettingFacts& facts) {
+SettingFacts setting_facts_of(const FitDigest& fit) {
+  return {fit.dataset, fit.samples, fit.features, fit.clusters, fit.seed, fit.changed};
+}
+
+std::vector<ChangedSetting> defaults_of(const std::vector<SettingFacts>& settings) {
+  std::vector<ChangedSetting> defaults;
+  for (const SettingFacts& setting : settings) {
+    for (const ChangedSetting& changed : setting.changed) {
+      const bool known = std::any_of(defaults.begin(), defaults.end(),
+                                     [&](const auto& other) { return other.path == changed.path; });
+      if (!known) defaults.push_back({changed.path, changed.usual, changed.usual});
+    }
+  }
+  return defaults;
+}
+
+nlohmann::ordered_json value_of(const SettingFacts& facts, const ChangedSetting& usual) {
+  for (const ChangedSetting& changed : facts.changed) {
+    if (changed.path == usual.path) return changed.value;
+  }
+  return usual.usual;
+}
+
+std::string setting_key_text(const std::string& path) {
+  if (path == "seeding.method") return "seeding";
+  // Short names that would read as something else.
+  if (path == "seeding.file" || path == "dataset.seed" || path == "dataset.dataset") return path;
+  for (const std::string_view prefix : {"dataset.", "seeding.", "stop."}) {
+    if (path.starts_with(prefix)) return path.substr(prefix.size());
+  }
+  return path;
+}
+
+std::string setting_value_text(const nlohmann::ordered_json& value) {
+  if (value.is_null()) return "none";
+  if (value.is_string()) return shown(value.get<std::string>(), kMaxNameBytes);
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (!value.is_array()) {
+    return shown(value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace),
+                 kMaxNameBytes);
+  }
+  std::string text;
+  for (const nlohmann::ordered_json& element : value) {
+    text += fmt::format("{}{}", text.empty() ? "" : ",", setting_value_text(element));
+  }
+  return text;
+}
+
+std::string facts_text(const SettingFacts& facts, const std::vector<ChangedSetting>& stated) {
   std::string text = fmt::format("{}, n = {}, d = {}, k = {}", shown(facts.dataset, kMaxNameBytes),
                                  facts.samples, facts.features, facts.clusters);
   if (facts.seed) text += fmt::format(", seed = {}", *facts.seed);
+  for (const ChangedSetting& usual : stated) {
+    text += fmt::format(", {} = {}", setting_key_text(usual.path),
+                        setting_value_text(value_of(facts, usual)));
+  }
   return text;
 }
 
@@ -51,8 +128,10 @@ std::vector<std::string> facts_lines(const std::vector<SettingFacts>& settings) 
     }
     std::vector<std::int64_t> clusters;
     std::vector<std::uint64_t> seeds;
+    std::vector<SettingFacts> own;
     for (const SettingFacts& setting : settings) {
       if (!same_data(dataset, setting)) continue;
+      own.push_back(setting);
       clusters.push_back(setting.clusters);
       if (setting.seed) seeds.push_back(*setting.seed);
     }
@@ -60,6 +139,7 @@ std::vector<std::string> facts_lines(const std::vector<SettingFacts>& settings) 
         fmt::format("{}: n = {}; d = {}; k = {}", shown(dataset.dataset, kMaxNameBytes),
                     dataset.samples, dataset.features, list_text(std::move(clusters)));
     if (!seeds.empty()) line += fmt::format("; seed = {}", list_text(std::move(seeds)));
+    line += changed_text(own);
     lines.push_back(std::move(line));
   }
   return lines;

@@ -7,11 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "experiment/statistics/bootstrap.hpp"
 #include "experiment/statistics/statistics.hpp"
 #include "text/names.hpp"
+#include "text/numbers.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -42,7 +44,7 @@ std::string beginning_of(const std::string& text) {
 SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   SummaryRow row;
   row.setting = fit.setting;
-  row.facts = {fit.dataset, fit.samples, fit.features, fit.clusters, fit.seed};
+  row.facts = setting_facts_of(fit);
   row.axes = fit.axes;
   row.backend = fit.backend;
   row.is_baseline = !fit.baseline.empty() && row.backend == fit.baseline;
@@ -65,6 +67,7 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
     inertias.push_back(trial.inertia);
     row.fewest_iterations = std::min(row.fewest_iterations, trial.iterations);
     row.most_iterations = std::max(row.most_iterations, trial.iterations);
+    if (trial.extras) row.most_empty = std::max(row.most_empty, trial.extras->clusters_empty);
   }
   if (fit.after_one) {
     row.quality.inertia_after_one = fit.after_one->inertia;
@@ -136,6 +139,35 @@ std::string mark_note(const Summary& summary) {
   return note;
 }
 
+std::vector<std::string> empty_cluster_notes(const Summary& summary) {
+  constexpr std::size_t kMaxNotes = 5;
+  std::vector<std::string> notes;
+  bool more = false;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.most_empty == 0) continue;
+    const std::int64_t clusters = row.facts.clusters;
+    const char* const verb = row.most_empty == 1 ? "is" : "are";
+    const std::string setting = setting_text(summary, row);
+    // At inertia 0 each cluster is one distinct sample, see empty_cluster_warnings().
+    std::string note =
+        row.quality.final_inertia == 0
+            ? fmt::format("{} has only {}, so {} of the {} clusters {} empty",
+                          shown(row.facts.dataset, 200),
+                          format_count(clusters - row.most_empty, "distinct sample"),
+                          row.most_empty, clusters, verb)
+            : fmt::format("{} of the {} clusters {} empty{}", row.most_empty, clusters, verb,
+                          setting.empty() ? "" : fmt::format(" with {}", setting));
+    if (std::find(notes.begin(), notes.end(), note) != notes.end()) continue;
+    if (notes.size() == kMaxNotes) {
+      more = true;
+    } else {
+      notes.push_back(std::move(note));
+    }
+  }
+  if (more) notes.emplace_back("other settings have empty clusters, too");
+  return notes;
+}
+
 Summary summarize(const std::vector<std::vector<Record>>& records) {
   return summarize(records, has_fixed_iterations(records));
 }
@@ -197,6 +229,14 @@ std::vector<VaryingAxis> varying_axes_of(const Summary& summary) {
   std::vector<std::vector<AxisValue>> settings;
   for (const SummaryRow& row : summary.rows) settings.push_back(row.axes);
   return varying_axes(settings);
+}
+
+std::vector<std::string> data_lines(const Summary& summary) {
+  std::vector<SettingFacts> settings;
+  for (const SummaryRow& row : summary.rows) {
+    if (settings.empty() || settings.back() != row.facts) settings.push_back(row.facts);
+  }
+  return facts_lines(settings);
 }
 
 std::string setting_text(const Summary& summary, const SummaryRow& row) {

@@ -46,6 +46,7 @@ struct SummaryRow {
   std::int64_t outliers = 0;
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
+  std::int64_t most_empty = 0;  ///< largest number of empty clusters at the end of a fit
   Quality quality;
   /// FitDigest::adjusted_rand_index and simplified_silhouette; NaN: not computed
   double adjusted_rand_index = std::numeric_limits<double>::quiet_NaN();
@@ -106,6 +107,10 @@ bool has_failures(const SummaryRow& row);
 /// The meaning of the mark, in one line without "*"; empty if no row is marked.
 std::string mark_note(const Summary& summary);
 
+/// Sentences about settings whose fits end with empty clusters, without those beyond a maximum
+/// number.
+std::vector<std::string> empty_cluster_notes(const Summary& summary);
+
 /// The smallest and largest number of trials behind a row's time; 0 if no row has times.
 struct TrialCounts {
   std::size_t fewest = 0;
@@ -118,6 +123,8 @@ bool has_spread(const SummaryRow& row);
 
 /// The axes that get a column in tables of the rows.
 std::vector<VaryingAxis> varying_axes_of(const Summary& summary);
+/// The lines about the data sets and the fixed settings, see facts_lines().
+std::vector<std::string> data_lines(const Summary& summary);
 /// A row's values on those axes, as "clusters 8, samples 1000"; empty if there are none.
 std::string setting_text(const Summary& summary, const SummaryRow& row);
 /// True if phases were measured, or profiled quantities published, so that tables of phases are

@@ -56,7 +56,9 @@ const char* compared_unit(const Summary& summary, const SummaryRow& row) {
   return summary.per_iteration && !row.compared_by_fits ? "iteration" : "fit";
 }
 
-ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summary,
+// `defaults`: the settings that any row changes, see defaults_of().
+ordered_json row_json(const std::vector<VaryingAxis>& axes,
+                      const std::vector<ChangedSetting>& defaults, const Summary& summary,
                       const SummaryRow& row) {
   const std::string unit = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
   const bool measured = row.ok > 0;
@@ -93,6 +95,8 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes, const Summary& summa
   add_fact("features", row.facts.features);
   add_fact("clusters", row.facts.clusters);
   add_fact("seed", row.facts.seed ? ordered_json(*row.facts.seed) : ordered_json(nullptr));
+  for (const ChangedSetting& usual : defaults)
+    add_fact(usual.path.c_str(), value_of(row.facts, usual));
   json["spread"] = number(row.spread);
   json["outliers"] = count(row.outliers);
   json["fewest_iterations"] = count(row.fewest_iterations);
@@ -137,8 +141,13 @@ ordered_json axis_json(const std::string& text) {
 
 std::vector<ordered_json> rows_json(const Summary& summary) {
   const std::vector<VaryingAxis> axes = varying_axes_of(summary);
+  std::vector<SettingFacts> settings;
+  for (const SummaryRow& row : summary.rows) settings.push_back(row.facts);
+  const std::vector<ChangedSetting> defaults = defaults_of(settings);
   std::vector<ordered_json> rows;
-  for (const SummaryRow& row : summary.rows) rows.push_back(row_json(axes, summary, row));
+  for (const SummaryRow& row : summary.rows) {
+    rows.push_back(row_json(axes, defaults, summary, row));
+  }
   return rows;
 }
 

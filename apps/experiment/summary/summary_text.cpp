@@ -94,6 +94,29 @@ std::string published_text(const SummaryRow& row, const std::string& quantity) {
   return published->number ? format_number(*published->number) : published->text;
 }
 
+// What all speedups of more accurate labels than the baseline's state, such as " over float32";
+// empty if they differ, or if there are none.
+std::string common_over(const Summary& summary) {
+  std::string common;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.comparison || row.comparison->over.empty()) continue;
+    if (!common.empty() && common != row.comparison->over) return {};
+    common = row.comparison->over;
+  }
+  return common;
+}
+
+// The accuracy of the baseline stands in the header if all speedups state the same.
+Column speedup_column(const Summary& summary) {
+  const std::string over = common_over(summary);
+  return {"speedup", "speedup" + over, false, [over](const SummaryRow& row) {
+            std::string text = speedup_text(row);
+            const std::size_t at = over.empty() ? std::string::npos : text.find(over);
+            if (at != std::string::npos) text.erase(at, over.size());
+            return text;
+          }};
+}
+
 std::vector<Column> time_columns(const Summary& summary) {
   const Quantity& time = find_quantity(summary.per_iteration ? "ms_per_iteration" : "ms_per_fit");
   std::vector<Column> columns = {
@@ -115,7 +138,7 @@ std::vector<Column> time_columns(const Summary& summary) {
   columns.push_back({"", "inertia", true, inertia_text});
   add_if_any("ARI", rand_index_text);
   add_if_any("silhouette", silhouette_text);
-  if (!summary.baseline.empty()) columns.push_back({"speedup", "speedup", false, speedup_text});
+  if (!summary.baseline.empty()) columns.push_back(speedup_column(summary));
   return columns;
 }
 
@@ -377,15 +400,6 @@ std::vector<std::string> failure_notes(const Summary& summary) {
   return notes;
 }
 
-// The lines about the data sets, see facts_lines().
-std::vector<std::string> data_lines(const Summary& summary) {
-  std::vector<SettingFacts> settings;
-  for (const SummaryRow& row : summary.rows) {
-    if (settings.empty() || settings.back() != row.facts) settings.push_back(row.facts);
-  }
-  return facts_lines(settings);
-}
-
 // A table and the notes below it.
 struct Section {
   Table table;
@@ -405,6 +419,7 @@ Section time_section(const Summary& summary) {
   const std::string mark = mark_note(summary);
   if (!mark.empty()) section.notes.push_back("* " + mark);
   for (std::string& note : failure_notes(summary)) section.notes.push_back(std::move(note));
+  for (std::string& note : empty_cluster_notes(summary)) section.notes.push_back(std::move(note));
   const std::string accuracy = less_accurate_note(summary);
   if (!accuracy.empty()) section.notes.push_back(accuracy);
   const std::string noise = noise_text(summary);

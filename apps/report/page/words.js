@@ -3,7 +3,8 @@ function showWords() {
   const where = data.machines.map((machine) => machine.cpu).filter((cpu) => cpu);
   document.getElementById('subtitle').textContent =
     `k-means compared · run ${data.run}${where.length > 0 ? ` · ${where.join(', ')}` : ''}`;
-  const paragraphs = [coverageText(), ...speedupTexts()].map((text) => h('p', {}, text));
+  const facts = data.facts.map((text) => h('p', {class: 'facts'}, text));
+  const paragraphs = [...facts, ...[coverageText(), ...speedupTexts()].map((text) => h('p', {}, text))];
   for (const text of warningTexts()) paragraphs.push(h('p', {class: 'warning'}, text));
   document.getElementById('words').append(...paragraphs);
   document.getElementById('footer').append(
@@ -61,6 +62,7 @@ function warningTexts() {
   const shown = texts.slice(0, 5);
   if (texts.length > 5) shown.push(`${texts.length - 5} more problems are in the table.`);
   if (data.unfinished) shown.push(`${data.unfinished[0].toUpperCase()}${data.unfinished.slice(1)}.`);
+  for (const text of data.empty) shown.push(`${text}.`);
   if (data.noise) shown.push(`${data.noise[0].toUpperCase()}${data.noise.slice(1)}.`);
   return shown;
 }

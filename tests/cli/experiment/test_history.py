@@ -98,6 +98,35 @@ class History(TestCase):
         lines = list(csv.DictReader(io.StringIO(run("history", *both, "--format", "csv").stdout)))
         self.assertEqual({line["samples"] for line in lines}, {"100"})
 
+    def test_settings_that_differ_in_one_key_name_it(self):
+        text = CONFIG.replace("sweep: {clusters: [2, 3]}", "clusters: 3\nrestarts: 2\n")
+        for name, change in (("plain", ""), ("scaled", "standardize: true, ")):
+            file = self.write(f"{name}.yaml", text.replace("{blobs:", f"{{{change}blobs:"))
+            run("run", file, "--output", self.folder / name)
+        both = [self.folder / "plain", self.folder / "scaled"]
+        markdown = run("history", *both, "--format", "markdown").stdout
+        for value in ("false", "true"):
+            self.assertRegex(markdown, rf"k = 3, seed = 0, standardize = {value} \|")
+        self.assertRegex(markdown, r"all settings: centers = 4; restarts = 2; iterations = 3|"
+                                   r"all settings: blobs.centers = 4; restarts = 2; iterations = 3")
+        rows = run_json("history", *both)["rows"]
+        self.assertEqual([row["facts"]["dataset.standardize"] for row in rows], [False, False, True, True])
+        self.assertNotIn(rows[0]["setting"], markdown)
+        said = run("compare", *both, status=2).stderr
+        self.assertIn("their first settings differ in standardize: false (old), true (new)\n", said)
+
+    def test_runs_in_another_order_than_time_are_noted_or_sorted(self):
+        folders = self.runs([lambda record: 5, lambda record: 6])
+        records = folders[1] / "records.jsonl"
+        lines = [json.loads(line) for line in records.read_text().splitlines()]
+        for line in lines:
+            line["time"] = "2001-01-01T00:00:00Z"
+        records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        note = "run 2 is older than run 1: the runs are in the order in which they were given; --by-time sorts them"
+        self.assertIn(note, " ".join(run("history", *folders).stdout.split()))
+        self.assertNotIn("older", run("history", *folders, "--by-time").stdout)
+        self.assertEqual([one["run"] for one in run_json("history", *folders, "--by-time")["runs"]], ["run-1", "run-0"])
+
     def test_bad_input(self):
         said = run("history", self.folder / "nowhere", status=2).stderr
         self.assertIn("nowhere", said)

@@ -1,5 +1,6 @@
 """`lloyd report` prints the same from the records as `lloyd run` printed."""
 
+import csv
 import json
 import pathlib
 import signal
@@ -132,6 +133,54 @@ class Report(TestCase):
         self.assertIn("the run was killed: 2 of its 6 rows are here", shown.stderr)
         # On a busy machine, warnings follow the table.
         self.assertEqual(len(shown.stdout.split("noisy: ")[0].splitlines()), 7)
+
+    def test_settings_off_their_defaults_are_stated(self):
+        file = self.write("cust.csv", "age,income\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(40)))
+        config = self.write("set.yaml", f"""
+dataset: {{file: {file}, standardize: true, columns: [income, age], samples: 30, shuffle: true}}
+clusters: 3
+seeding: random
+sweep: {{restarts: [1, 2]}}
+stop: {{tolerance: 0}}
+backends: [sequential]
+repeats: 1
+""")
+        run("run", config, "--output", self.output)
+        line = ("cust.csv: n = 30; d = 2; k = 3; seed = 0; columns = income,age; samples = 30; shuffle = true; "
+                "standardize = true; seeding = random; tolerance = 0")
+        text = " ".join(run("report", self.output).stdout.split())
+        self.assertIn(line, text)
+        self.assertIn("; restarts = 1, 2", text)
+        self.assertIn(line, run("report", self.output, "--format", "markdown").stdout.replace("\\", ""))
+        lines = run("report", self.output, "--format", "csv").stdout.splitlines()
+        row = next(csv.DictReader(lines))
+        self.assertEqual([row[key] for key in ("dataset.standardize", "seeding.method", "stop.tolerance", "restarts")],
+                         ["true", "random", "0.0", "1"])
+
+    def test_empty_clusters_are_noted(self):
+        file = self.write("few.csv", "a,b\n" + "1,1\n2,2\n3,5\n" * 10)
+        config = self.write("few.yaml", f"dataset: {{file: {file}}}\nclusters: 5\nbackends: [sequential]\nrepeats: 1\n")
+        note = "few.csv has only 3 distinct samples, so 2 of the 5 clusters are empty"
+        self.assertIn(note, " ".join(run("run", config, "--output", self.output).stdout.split()))
+        self.assertIn(note, " ".join(run("report", self.output).stdout.split()))
+        self.assertEqual(json.loads(self.records.read_text())["clusters_empty"], 2)
+
+    def test_accuracy_of_the_baseline_is_stated_once_and_columns_widens(self):
+        run("run", self.config(2))
+        lines = [json.loads(line) for line in self.records.read_text().splitlines()]
+        for line in lines:
+            line["plan"]["baseline"] = lines[0]["backend"]["label"]
+            line["dataset"]["name"] = "long" * 30
+            exact = line["backend"]["label"] != lines[0]["backend"]["label"]
+            line["backend"]["accuracy"] = "exact" if exact else "float32"
+        self.records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        text = run("report", self.output, env={"COLUMNS": "200"}).stdout
+        self.assertRegex(text, r"speedup over float32\n")
+        self.assertEqual(text.count("over float32"), 1)
+        widest = max(len(line) for line in text.splitlines())
+        self.assertGreater(widest, 100)
+        narrow = run("report", self.output, env={"COLUMNS": "70"}).stdout
+        self.assertLess(max(len(line) for line in narrow.splitlines()), widest)
 
     def test_every_format_names_data_set_and_setting(self):
         run("run", self.config(2))

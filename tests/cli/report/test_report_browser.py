@@ -108,6 +108,29 @@ class ReportBrowser(TestCase):
             self.assertGreater(float(root.get("width")), 600)
             self.assertNotIn("var(--", file.read_text(), "the page's colours are resolved")
 
+    def test_several_data_sets_have_a_panel_each(self):
+        names = ("few.csv", "many.csv")
+        for name, rows, width in zip(names, (60, 90), (2, 3)):
+            cells = [",".join(str((i * (j + 3)) % 11) for j in range(width)) for i in range(rows)]
+            self.write(name, ",".join("abc"[:width]) + "\n" + "\n".join(cells) + "\n")
+        config = self.write("files.yaml", """
+sweep: {dataset: [{file: few.csv}, {file: many.csv}], clusters: [2, 3, 4]}
+restarts: 2
+backends: [sequential]
+repeats: 2
+""")
+        run("run", config, "--output", self.folder / "files", cwd=self.folder)
+        run("report", self.folder / "files", "-o", self.page)
+        browser = self.open()
+        titles = "[...document.querySelectorAll('#time .panel-title')].map(t => t.textContent)"
+        self.assertEqual(browser.run(titles), list(names))
+        choices = "[...document.querySelectorAll('#time select option')].map(o => o.textContent)"
+        self.assertEqual(browser.run(choices)[0], "clusters")
+        self.assertEqual(browser.run("[...document.querySelectorAll('#words .facts')].map(p => p.textContent)"),
+                         ["few.csv: n = 60; d = 2; k = 2, 3, 4; seed = 0; restarts = 2",
+                          "many.csv: n = 90; d = 3; k = 2, 3, 4; seed = 0; restarts = 2"])
+        self.assert_quiet(browser)
+
     def test_inertia_against_time_is_drawn_where_results_differ(self):
         records = self.folder / "out" / "records.jsonl"
         lines = [json.loads(line) for line in records.read_text().splitlines()]

@@ -152,7 +152,7 @@ sweep: {dataset: [{file: first.csv, dtype: float64}, {file: ./second.csv}]}
         self.assertIn("'lloyd report FOLDER --baseline openmp' prints the ratio of sequential to it, with its accuracy",
                       text)
         text = " ".join(self.report("--baseline", "openmp").split())
-        self.assertIn("0.500 over half, 0% labels wrong", text)
+        self.assertIn("0.500, 0% labels wrong", text)
         self.assertNotIn("less accurate", text)
 
 

@@ -70,6 +70,7 @@ Record example() {
   fit.loop_ms = 3.25;
   fit.phases.assignment_ms = 2;
   fit.distances = 1;
+  fit.clusters_empty = 2;
   fit.sum_form = "integer64";
   fit.notes = "centroids in constant memory";
   fit.check = ResultCheck{100, {3, 17, 1.25}};
@@ -132,6 +133,7 @@ bool is_new(const std::string& path) {
                           "plan.counters",
                           "seeding.backend",
                           "checked_labels",
+                          "clusters_empty",
                           "adjusted_rand_index",
                           "simplified_silhouette",
                           "silhouette_samples",

@@ -275,10 +275,11 @@ TEST_F(ExperimentRun, SummaryHasARowForEachSettingAndVariant) {
   EXPECT_EQ(summary.rows[5].problem, "skipped: there is no device");
   const std::string table = summary_table(summary);
   EXPECT_LE(widest_line(table), 100u);
-  EXPECT_TRUE(table.starts_with(
-      "3 of 12 rows were skipped: absent (2 rows): there is no device; "
-      "limited: at most 8 clusters, not 9\nblobs: n = 500; d = 3; k = 8, 9; seed = 0\n\n"
-      "clusters  backend "))
+  EXPECT_TRUE(
+      table.starts_with("3 of 12 rows were skipped: absent (2 rows): there is no device; "
+                        "limited: at most 8 clusters, not 9\nblobs: n = 500; d = 3; k = 8, 9; seed "
+                        "= 0; blobs.centers = 9; iterations = 4\n\n"
+                        "clusters  backend "))
       << table;
   EXPECT_NE(table.find("skipped: at most 8 clusters, not 9"), std::string::npos);
   const std::string csv = summary_csv(summary);

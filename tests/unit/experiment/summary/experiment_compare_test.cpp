@@ -218,10 +218,10 @@ TEST(ExperimentCompare, TheFasterOneMustNotBeWorse) {
   };
   EXPECT_EQ(compared(5, worse).rows[0].time.reason, "new: final inertia +16.7%");
   EXPECT_EQ(compared(5, worse).means[0].verdict, Verdict::unclear);
-  EXPECT_EQ(compared(5, coarse).rows[0].time.reason, "new: less accurate: float32");
+  EXPECT_EQ(compared(5, coarse).rows[0].time.reason, "new is less accurate (float32)");
   EXPECT_EQ(compared(20, coarse).rows[0].time.verdict, Verdict::slower);
   EXPECT_EQ(compare_recorded_runs({row(2, "a", 10, coarse)}, {row(2, "a", 20)}).rows[0].time.reason,
-            "old: less accurate: float32");
+            "old is less accurate (float32)");
   const std::string text = comparison_text(compared(20, coarse));
   EXPECT_NE(text.find("float32, was exact"), std::string::npos) << text;
 }
