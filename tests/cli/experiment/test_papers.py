@@ -86,7 +86,7 @@ class Papers(TestCase):
         file = ROOT / "configs" / "papers" / "unifi_table_2.yaml"
         output = self.folder / "out"
         table = run("run", file, *cut_command(file), "--output", output).stdout
-        self.assertRegex(table, r"(?m)^ *samples +backend\b.*\bspeedup +published$")
+        self.assertRegex(table, r"(?m)^ *samples +backend\b.*\bspeedup( over float32)? +published$")
         self.assertRegex(table, r"\n +1000 .*\b0\.808\n")
         self.assertRegex(table, r"\n +10000 .*\b6\.50\n")
         self.assertIn("\npublished speedup: UniFi report (2025), Table 2\n", table)
