@@ -10,7 +10,8 @@ _LINK = re.compile(r"(!?)\[((?:(?!\n\s*\n)[^\[\]]|\[[^\]]*\])*)\]\(\s*([^()\s]+)
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]^]+\]:\s+(\S+)")
 _HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+# A code span may go on in the next line, too.
+_CODE = re.compile(r"(`+)(?!`)((?:(?!\n\s*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 _SKIPPED_FOLDERS = {"build", "results", "__pycache__"}
 
 
@@ -65,9 +66,11 @@ def prose_lines(text: str) -> list[str | None]:
     return lines
 
 
-def without_code(line: str) -> str:
-    """The line with its code spans blanked out; columns stay."""
-    return _CODE.sub(lambda code: " " * len(code[0]), line)
+def without_code(text: str) -> str:
+    """The text of a page with code spans and fenced code blanked out; lines and columns stay."""
+    lines = text.split("\n")
+    prose = "\n".join(" " * len(line) if shown is None else line for line, shown in zip(lines, prose_lines(text)))
+    return _CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), prose)
 
 
 def headings_of(text: str) -> list[Heading]:
@@ -88,9 +91,7 @@ def headings_of(text: str) -> list[Heading]:
 def replace_links(text: str, replacement) -> str:
     """A page with each link outside of code replaced by replacement(text, target, is_image, line)."""
     # The text of a link may be code: only its brackets must not be in code.
-    prose = prose_lines(text)
-    blank = "\n".join(" " * len(line) if shown is None else without_code(line)
-                      for line, shown in zip(text.split("\n"), prose))
+    blank = without_code(text)
     result, begin = [], 0
     for match in _LINK.finditer(text):
         if blank[match.start() + len(match[1])] != "[" or blank[match.end() - 1] != ")":

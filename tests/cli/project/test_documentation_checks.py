@@ -42,6 +42,13 @@ class DocumentationChecks(TestCase):
             "docs/page.md:7: ../../x.md: it leads out of the tree",
         ])
 
+    def test_broken_links_between_code_that_goes_on_in_the_next_line(self):
+        tree = self.write_tree({"README.md": "`one\ntwo` [bad](absent.md) `three\nfour`\n\nA ` alone. [bad](gone.md)\n"})
+        status, findings = self.check(CHECK_LINKS, tree)
+        self.assertEqual(status, 1)
+        self.assertEqual(findings, ["README.md:2: absent.md: there is no such file",
+                                    "README.md:5: gone.md: there is no such file"])
+
     def test_broken_links_of_a_site(self):
         site = self.write_tree({
             "index.html": '<a href="page.html#here">good</a>\n<a href="page.html#absent">bad</a>\n<img src="absent.png">\n',
