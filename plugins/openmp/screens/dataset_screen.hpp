@@ -125,7 +125,8 @@ class DatasetScreen {
       }
     }
     load();
-    screen_tile(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
+    screen_tile(set_, scratch.tile(), rows, dataset_.features, scores_.centroids(), former,
+                nearest);
   }
 
   /// Screens `count` (1 to kTile) samples, given their row numbers.
@@ -162,7 +163,8 @@ class DatasetScreen {
       }
     }
     gather(rows, count, scratch);
-    screen_tile(set_, scratch.tile(), dataset_.features, scores_.centroids(), former, nearest);
+    screen_tile(set_, scratch.tile(), count, dataset_.features, scores_.centroids(), former,
+                nearest);
   }
 
  private:

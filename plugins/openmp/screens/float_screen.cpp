@@ -16,89 +16,101 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-template <std::size_t Count, class Real>
-using Scores = Vector<Real>[Count][kSampleVectors];
+// Calls body(vectors, first) for registers of samples that together hold lanes [0, count): usually
+// kSampleVectors at a time, and one at a time if few samples are left.
+template <class Real, class Body>
+HWY_INLINE void for_each_vectors(std::size_t count, const Body& body) {
+  const std::size_t lanes = hn::Lanes(Tag<Real>());
+  std::size_t first = 0;
+  for (; first + kSampleVectors / 2 * lanes < count; first += kSampleVectors * lanes) {
+    body(std::integral_constant<std::size_t, kSampleVectors>(), first);
+  }
+  for (; first < count; first += lanes) {
+    body(std::integral_constant<std::size_t, 1>(), first);
+  }
+}
+
+template <std::size_t Count, std::size_t Vectors, class Real>
+using Scores = Vector<Real>[Count][Vectors];
 
 // Adds the products of `features` (at least 1) features to the scores of Count centroids.
-template <std::size_t Count, class Real>
+template <std::size_t Count, std::size_t Vectors, class Real>
 HWY_INLINE void score_features(const Real* values, const Real* panel, std::size_t features,
-                               Scores<Count, Real>& scores) {
+                               Scores<Count, Vectors, Real>& scores) {
   const Tag<Real> tag;
   do {
-    Vector<Real> y[kSampleVectors];
-    unroll<kSampleVectors>([&](auto v)
-                               HWY_ATTR { y[v] = hn::Load(tag, values + v * hn::Lanes(tag)); });
+    Vector<Real> y[Vectors];
+    unroll<Vectors>([&](auto v) HWY_ATTR { y[v] = hn::Load(tag, values + v * hn::Lanes(tag)); });
     unroll<Count>([&](auto i) HWY_ATTR {
       const Vector<Real> factor = hn::Set(tag, panel[i]);
-      unroll<kSampleVectors>(
-          [&](auto v) HWY_ATTR { scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]); });
+      unroll<Vectors>([&](auto v)
+                          HWY_ATTR { scores[i][v] = hn::MulAdd(y[v], factor, scores[i][v]); });
     });
     values += kTile;
     panel += kPanelCentroids;
   } while (--features != 0);
 }
 
-// Scores Count centroids of a panel, from index c on, for the samples in kSampleVectors vectors
+// Scores Count centroids of a panel, from index c on, for the samples in Vectors vectors
 // from lane `first` on.
-template <std::size_t Count, class Real>
+template <std::size_t Count, std::size_t Vectors, class Real>
 HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                             const Real* panel, const Real* squared_norms, std::size_t c,
-                            LowestTwo<Real>& best) {
+                            LowestTwo<Real, Vectors>& best) {
   const Tag<Real> tag;
-  Scores<Count, Real> scores;
+  Scores<Count, Vectors, Real> scores;
   unroll<Count>([&](auto i) HWY_ATTR {
     const Vector<Real> norm = hn::Set(tag, squared_norms[c + i]);
-    unroll<kSampleVectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
+    unroll<Vectors>([&](auto v) HWY_ATTR { scores[i][v] = norm; });
   });
   const Real* values = tile->lanes + first;
-  score_features<Count>(values, panel, std::min<std::size_t>(d, kScoreBlock), scores);
+  score_features<Count, Vectors>(values, panel, std::min<std::size_t>(d, kScoreBlock), scores);
   for (std::size_t block = kScoreBlock; block < d; block += kScoreBlock) {
-    Scores<Count, Real> before;
+    Scores<Count, Vectors, Real> before;
     unroll<Count>([&](auto i) HWY_ATTR {
-      unroll<kSampleVectors>([&](auto v) HWY_ATTR {
+      unroll<Vectors>([&](auto v) HWY_ATTR {
         before[i][v] = scores[i][v];
         scores[i][v] = hn::Zero(tag);
       });
     });
-    score_features<Count>(values + block * kTile, panel + block * kPanelCentroids,
-                          std::min<std::size_t>(d - block, kScoreBlock), scores);
+    score_features<Count, Vectors>(values + block * kTile, panel + block * kPanelCentroids,
+                                   std::min<std::size_t>(d - block, kScoreBlock), scores);
     unroll<Count>([&](auto i) HWY_ATTR {
-      unroll<kSampleVectors>([&](auto v)
-                                 HWY_ATTR { scores[i][v] = hn::Add(before[i][v], scores[i][v]); });
+      unroll<Vectors>([&](auto v) HWY_ATTR { scores[i][v] = hn::Add(before[i][v], scores[i][v]); });
     });
   }
-  unroll<kSampleVectors>([&](auto v) HWY_ATTR {
+  unroll<Vectors>([&](auto v) HWY_ATTR {
     unroll<Count>([&](auto i) HWY_ATTR { best.update(v, c + i, scores[i][v]); });
   });
 }
 
 // Scores the last, incomplete panel: k - c centroids, at most Count.
-template <std::size_t Count, class Real>
+template <std::size_t Count, std::size_t Vectors, class Real>
 HWY_INLINE void score_last_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
                                  const Real* panel, const Real* squared_norms, std::size_t c,
-                                 std::size_t k, LowestTwo<Real>& best) {
+                                 std::size_t k, LowestTwo<Real, Vectors>& best) {
   if constexpr (Count > 0) {
     if (k - c == Count) {
-      score_panel<Count>(tile, first, d, panel, squared_norms, c, best);
+      score_panel<Count, Vectors>(tile, first, d, panel, squared_norms, c, best);
     } else {
-      score_last_panel<Count - 1>(tile, first, d, panel, squared_norms, c, k, best);
+      score_last_panel<Count - 1, Vectors>(tile, first, d, panel, squared_norms, c, k, best);
     }
   }
 }
 
-// Computes |y|^2 of the samples in kSampleVectors registers. Four partial sums per register shorten
+// Computes |y|^2 of the samples in Vectors registers. Four partial sums per register shorten
 // the dependency chain.
-template <class Real>
+template <std::size_t Vectors, class Real>
 HWY_INLINE void compute_squared_norms(const TileVector<Real>* tile, std::size_t first,
-                                      std::size_t d, Vector<Real> (&norms)[kSampleVectors]) {
+                                      std::size_t d, Vector<Real> (&norms)[Vectors]) {
   constexpr std::size_t kSums = 4;
   const Tag<Real> tag;
-  Vector<Real> sums[kSums][kSampleVectors];
+  Vector<Real> sums[kSums][Vectors];
   unroll<kSums>([&](auto i) HWY_ATTR {
-    unroll<kSampleVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(tag); });
+    unroll<Vectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(tag); });
   });
   const auto add = [&](std::size_t j, auto i) HWY_ATTR {
-    unroll<kSampleVectors>([&](auto v) HWY_ATTR {
+    unroll<Vectors>([&](auto v) HWY_ATTR {
       const Vector<Real> y = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
       sums[i][v] = hn::MulAdd(y, y, sums[i][v]);
     });
@@ -106,7 +118,7 @@ HWY_INLINE void compute_squared_norms(const TileVector<Real>* tile, std::size_t 
   std::size_t j = 0;
   for (; j + kSums <= d; j += kSums) unroll<kSums>([&](auto i) HWY_ATTR { add(j + i, i); });
   for (; j < d; ++j) add(j, std::integral_constant<std::size_t, 0>());
-  unroll<kSampleVectors>([&](auto v) HWY_ATTR {
+  unroll<Vectors>([&](auto v) HWY_ATTR {
     norms[v] = sums[0][v];
     if (d < kSums) return;
     norms[v] = hn::Add(hn::Add(norms[v], sums[1][v]), hn::Add(sums[2][v], sums[3][v]));
@@ -183,31 +195,38 @@ HWY_NOINLINE HWY_FLATTEN void screen_few_features(const TileVector<Real>* tile,
   }
 }
 
-template <class Real>
-HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t d,
-                                     const TileCentroids<Real>& centroids, TileLabels& nearest) {
+// Screens the samples in Vectors registers from lane `first` on.
+template <std::size_t Vectors, class Real>
+HWY_INLINE void screen_vectors(const TileVector<Real>* tile, std::size_t first, std::size_t d,
+                               const TileCentroids<Real>& centroids, TileLabels& nearest) {
   const auto k = static_cast<std::size_t>(centroids.clusters);
-  for (std::size_t first = 0; first < kTile; first += kSampleVectors * hn::Lanes(Tag<Real>())) {
-    LowestTwo<Real> best;
-    const Real* panel = centroids.packed_centroids;
-    std::size_t c = 0;
-    for (; c + kPanelCentroids <= k; c += kPanelCentroids, panel += d * kPanelCentroids) {
-      score_panel<kPanelCentroids>(tile, first, d, panel, centroids.squared_norms, c, best);
-    }
-    score_last_panel<kPanelCentroids - 1>(tile, first, d, panel, centroids.squared_norms, c, k,
-                                          best);
-    Vector<Real> norms[kSampleVectors];
-    compute_squared_norms(tile, first, d, norms);
-    best.finish(first, norms, centroids.limit, nearest);
+  LowestTwo<Real, Vectors> best;
+  const Real* panel = centroids.packed_centroids;
+  std::size_t c = 0;
+  for (; c + kPanelCentroids <= k; c += kPanelCentroids, panel += d * kPanelCentroids) {
+    score_panel<kPanelCentroids, Vectors>(tile, first, d, panel, centroids.squared_norms, c, best);
   }
+  score_last_panel<kPanelCentroids - 1, Vectors>(tile, first, d, panel, centroids.squared_norms, c,
+                                                 k, best);
+  Vector<Real> norms[Vectors];
+  compute_squared_norms<Vectors>(tile, first, d, norms);
+  best.finish(first, norms, centroids.limit, nearest);
+}
+
+template <class Real>
+HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t count, std::size_t d,
+                                     const TileCentroids<Real>& centroids, TileLabels& nearest) {
+  for_each_vectors<Real>(count, [&](auto vectors, std::size_t first) HWY_ATTR {
+    screen_vectors<vectors>(tile, first, d, centroids, nearest);
+  });
 }
 
 // Dispatches on the number of features, 1 to D; more are screened by screen_many_features().
 template <std::size_t D, class Real>
-HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t d,
+HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t count, std::size_t d,
                                 const TileCentroids<Real>& centroids, TileLabels& nearest) {
   if constexpr (D == 0) {
-    screen_many_features(tile, d, centroids, nearest);
+    screen_many_features(tile, count, d, centroids, nearest);
   } else if (d == D) {
     if (indices_in_score(centroids.clusters, D) > 0) {
       screen_few_features<D, MarkedLowestTwo>(tile, centroids, nearest);
@@ -215,57 +234,78 @@ HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t d,
       screen_few_features<D, LowestTwo>(tile, centroids, nearest);
     }
   } else {
-    screen_features<D - 1>(tile, d, centroids, nearest);
+    screen_features<D - 1>(tile, count, d, centroids, nearest);
   }
 }
 
 template <class Real>
-HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t features,
+HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t count, std::int64_t features,
                        const TileCentroids<Real>& centroids, const std::int32_t* former,
                        TileLabels& nearest) {
   nearest.unproven = 0;
   screen_features<static_cast<std::size_t>(kMaxRegisterFeatures)>(
-      tile, static_cast<std::size_t>(features), centroids, nearest);
+      tile, static_cast<std::size_t>(count), static_cast<std::size_t>(features), centroids,
+      nearest);
   find_changed(former, nearest);
 }
 
-// One centroid at a time: the definition's sum over ascending features, without fused multiply-add.
-void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::int64_t features,
-                      const double* centroids, std::int64_t k, std::int32_t* labels) {
+// Squared distances of the samples in Vectors registers from lane `first` on to Count centroids:
+// the definition's sums over ascending features, without fused multiply-add.
+template <std::size_t Count, std::size_t Vectors>
+HWY_INLINE void measure_exactly(const TileVector<double>* tile, std::size_t first, std::size_t d,
+                                const double* centroids, std::size_t c,
+                                LowestTwo<double, Vectors>& best) {
   const Tag<double> tag;
-  const std::size_t lanes = hn::Lanes(tag);
-  const auto d = static_cast<std::size_t>(features);
-  for (std::size_t first = 0; first < static_cast<std::size_t>(count);
-       first += kSampleVectors * lanes) {
-    LowestTwo<double> best;
-    for (std::size_t c = 0; c < static_cast<std::size_t>(k); ++c) {
-      Vector<double> sums[kSampleVectors];
-      for (std::size_t v = 0; v < kSampleVectors; ++v) sums[v] = hn::Zero(tag);
-      for (std::size_t j = 0; j < d; ++j) {
-        const Vector<double> value = hn::Set(tag, centroids[c * d + j]);
-        for (std::size_t v = 0; v < kSampleVectors; ++v) {
-          const Vector<double> difference =
-              hn::Sub(hn::Load(tag, tile[j].lanes + first + v * lanes), value);
-          sums[v] = hn::Add(sums[v], hn::Mul(difference, difference));
-        }
-      }
-      for (std::size_t v = 0; v < kSampleVectors; ++v) best.update(v, c, sums[v]);
-    }
-    for (std::size_t v = 0; v < kSampleVectors; ++v) {
-      store_index(best.index[v], labels + first + v * lanes);
-    }
+  const double* factors = centroids + c * d;
+  Scores<Count, Vectors, double> sums;
+  unroll<Count>([&](auto i) HWY_ATTR {
+    unroll<Vectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(tag); });
+  });
+  for (std::size_t j = 0; j < d; ++j) {
+    unroll<Count>([&](auto i) HWY_ATTR {
+      const Vector<double> value = hn::Set(tag, factors[i * d + j]);
+      unroll<Vectors>([&](auto v) HWY_ATTR {
+        const Vector<double> sample = hn::Load(tag, tile[j].lanes + first + v * hn::Lanes(tag));
+        const Vector<double> difference = hn::Sub(sample, value);
+        sums[i][v] = hn::Add(sums[i][v], hn::Mul(difference, difference));
+      });
+    });
   }
+  unroll<Count>([&](auto i) HWY_ATTR {
+    unroll<Vectors>([&](auto v) HWY_ATTR { best.update(v, c + i, sums[i][v]); });
+  });
 }
 
-void screen_float(const TileVector<float>* tile, std::int64_t d,
+// Few sums would wait for one another, so fewer samples are measured to more centroids at a time.
+void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::int64_t features,
+                      const double* centroids, std::int64_t k, std::int32_t* labels) {
+  const auto d = static_cast<std::size_t>(features);
+  const auto clusters = static_cast<std::size_t>(k);
+  for_each_vectors<double>(
+      static_cast<std::size_t>(count), [&](auto vectors, std::size_t first) HWY_ATTR {
+        constexpr std::size_t kSums = 4;
+        constexpr std::size_t kCentroids = kSums / vectors;
+        LowestTwo<double, vectors> best;
+        std::size_t c = 0;
+        for (; c + kCentroids <= clusters; c += kCentroids) {
+          measure_exactly<kCentroids>(tile, first, d, centroids, c, best);
+        }
+        for (; c < clusters; ++c) measure_exactly<1>(tile, first, d, centroids, c, best);
+        for (std::size_t v = 0; v < vectors; ++v) {
+          store_index(best.index[v], labels + first + v * hn::Lanes(Tag<double>()));
+        }
+      });
+}
+
+void screen_float(const TileVector<float>* tile, std::int64_t count, std::int64_t d,
                   const TileCentroids<float>& centroids, const std::int32_t* former,
                   TileLabels& nearest) {
-  screen(tile, d, centroids, former, nearest);
+  screen(tile, count, d, centroids, former, nearest);
 }
-void screen_double(const TileVector<double>* tile, std::int64_t d,
+void screen_double(const TileVector<double>* tile, std::int64_t count, std::int64_t d,
                    const TileCentroids<double>& centroids, const std::int32_t* former,
                    TileLabels& nearest) {
-  screen(tile, d, centroids, former, nearest);
+  screen(tile, count, d, centroids, former, nearest);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -280,16 +320,16 @@ HWY_EXPORT(screen_double);
 HWY_EXPORT(label_exactly_in);
 
 template <>
-void screen_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t d,
-                 const TileCentroids<float>& centroids, const std::int32_t* former,
+void screen_tile(InstructionSet set, const TileVector<float>* tile, std::int64_t count,
+                 std::int64_t d, const TileCentroids<float>& centroids, const std::int32_t* former,
                  TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_float)(tile, d, centroids, former, nearest);
+  LLOYD_DISPATCH(set, screen_float)(tile, count, d, centroids, former, nearest);
 }
 template <>
-void screen_tile(InstructionSet set, const TileVector<double>* tile, std::int64_t d,
-                 const TileCentroids<double>& centroids, const std::int32_t* former,
+void screen_tile(InstructionSet set, const TileVector<double>* tile, std::int64_t count,
+                 std::int64_t d, const TileCentroids<double>& centroids, const std::int32_t* former,
                  TileLabels& nearest) {
-  LLOYD_DISPATCH(set, screen_double)(tile, d, centroids, former, nearest);
+  LLOYD_DISPATCH(set, screen_double)(tile, count, d, centroids, former, nearest);
 }
 
 void label_exactly(InstructionSet set, const TileVector<double>* tile, std::int64_t count,

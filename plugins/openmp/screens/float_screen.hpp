@@ -35,11 +35,12 @@ struct TileCentroids {
   ScoreLimit<Real> limit;
 };
 
-/// Screens a tile. The score of a sample y and a centroid e is |e|^2 - 2 y.e, their squared
-/// distance minus |y|^2. `former`: kTile labels.
+/// Screens the first `count` (1 to kTile) samples of a tile; results of other lanes are
+/// unspecified. The score of a sample y and a centroid e is |e|^2 - 2 y.e, their squared distance
+/// minus |y|^2. `former`: kTile labels.
 template <class Real>
-void screen_tile(InstructionSet set, const TileVector<Real>* tile, std::int64_t d,
-                 const TileCentroids<Real>& centroids, const std::int32_t* former,
+void screen_tile(InstructionSet set, const TileVector<Real>* tile, std::int64_t count,
+                 std::int64_t d, const TileCentroids<Real>& centroids, const std::int32_t* former,
                  TileLabels& nearest);
 
 /// Labels `count` (1 to kTile) samples of a tile with origin 0 by the definition. `centroids`: k x

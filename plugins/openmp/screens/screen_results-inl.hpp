@@ -51,9 +51,9 @@ HWY_INLINE void finish_bounds(Vector<Real> squared_upper, Vector<Real> squared_l
   store_float(hn::Min(hn::Max(lower, hn::Zero(tag)), cap), bounds.lower + at);
 }
 
-// The lowest and second lowest score of the samples in kSampleVectors registers, and the index of
-// the lowest.
-template <class Real>
+// The lowest and second lowest score of the samples in Vectors registers, and the index of the
+// lowest.
+template <class Real, std::size_t Vectors = kSampleVectors>
 struct LowestTwo {
   using Index = hn::TFromD<SignedTag<Real>>;
 
@@ -61,7 +61,7 @@ struct LowestTwo {
   HWY_INLINE explicit LowestTwo(std::int64_t /*indices_in_score*/) : LowestTwo() {}
 
   HWY_INLINE LowestTwo() {
-    for (std::size_t v = 0; v < kSampleVectors; ++v) {
+    for (std::size_t v = 0; v < Vectors; ++v) {
       lowest[v] = second[v] = hn::Set(Tag<Real>(), std::numeric_limits<Real>::infinity());
       index[v] = hn::Zero(SignedTag<Real>());
     }
@@ -75,12 +75,12 @@ struct LowestTwo {
                               hn::Set(SignedTag<Real>(), static_cast<Index>(c)), index[v]);
   }
 
-  // Stores the labels of lanes [first, first + kSampleVectors registers). A label is proven if the
+  // Stores the labels of lanes [first, first + Vectors registers). A label is proven if the
   // second score is far enough above the lowest. `norms`: |y|^2.
-  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[kSampleVectors],
+  HWY_INLINE void finish(std::size_t first, const Vector<Real> (&norms)[Vectors],
                          const ScoreLimit<Real>& limit, TileLabels& nearest) const {
     const Tag<Real> tag;
-    for (std::size_t v = 0; v < kSampleVectors; ++v) {
+    for (std::size_t v = 0; v < Vectors; ++v) {
       const std::size_t at = first + v * hn::Lanes(tag);
       const Vector<Real> gap = hn::MulAdd(
           norms[v], hn::Set(tag, limit.square),
@@ -96,8 +96,8 @@ struct LowestTwo {
     }
   }
 
-  Vector<Real> lowest[kSampleVectors], second[kSampleVectors];
-  hn::Vec<SignedTag<Real>> index[kSampleVectors];
+  Vector<Real> lowest[Vectors], second[Vectors];
+  hn::Vec<SignedTag<Real>> index[Vectors];
 };
 
 }  // namespace HWY_NAMESPACE

@@ -101,7 +101,7 @@ class Screener {
         return nearest;
       }
     }
-    screen_tile(set_, tile_.data(), d, screen_.centroids(), former, nearest);
+    screen_tile(set_, tile_.data(), rows, d, screen_.centroids(), former, nearest);
     return nearest;
   }
 
@@ -289,6 +289,30 @@ TYPED_TEST(OpenmpNearest, TiesAreNotProven) {
   }
 }
 
+TYPED_TEST(OpenmpNearest, SamplesOfPartOfATileGetTheSameResults) {
+  for (const std::int64_t d : {3, 20}) {
+    const Case<TypeParam> given = blobs<TypeParam>(kTile, d, 10, 1, 0);
+    const lloyd::Dataset data("samples",
+                              lloyd::Matrix::from_values(given.samples, given.n(), given.d));
+    const std::vector<std::int32_t> former(kTile, 0);
+    for (const InstructionSet set : instruction_sets()) {
+      Screener<TypeParam> screen(data.view(), given.centroids.data(), given.k, Screen::tiles, set);
+      TileBounds whole_bounds;
+      const TileLabels whole = screen(0, kTile, former.data(), whole_bounds);
+      for (std::int64_t count = 1; count < kTile; ++count) {
+        TileBounds bounds;
+        const TileLabels part = screen(0, count, former.data(), bounds);
+        EXPECT_EQ((part.unproven ^ whole.unproven) & lane_mask(count), 0U);
+        for (std::int64_t lane = 0; lane < count; ++lane) {
+          ASSERT_EQ(part.labels[lane], whole.labels[lane]) << count << ' ' << lane;
+          ASSERT_EQ(bounds.upper[lane], whole_bounds.upper[lane]) << count << ' ' << lane;
+          ASSERT_EQ(bounds.lower[lane], whole_bounds.lower[lane]) << count << ' ' << lane;
+        }
+      }
+    }
+  }
+}
+
 TEST(OpenmpRows, ProvenLabelsAreExact) {
   for (const std::int64_t d : {16, 17, 31, 33, 128, 200}) {
     for (const std::int64_t k : {1, 2, 5, 6, 7, 13, 32}) {
@@ -405,7 +429,7 @@ TEST(OpenmpDefinition, IsTheDefinition) {
       const InstructionSet best;
       load_tile(best, ties.samples.data() + begin * d, d, kTile, d, origin.data(), tile.data());
       for (const InstructionSet set : instruction_sets()) {
-        for (const std::int64_t count : {std::int64_t{1}, std::int64_t{33}, kTile}) {
+        for (std::int64_t count = 1; count <= kTile; ++count) {
           alignas(64) std::int32_t labels[kTile];
           std::fill_n(labels, kTile, -1);
           label_exactly(set, tile.data(), count, d, ties.centroids.data(), ties.k, labels);
