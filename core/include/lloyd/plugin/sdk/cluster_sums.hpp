@@ -17,6 +17,13 @@ namespace lloyd {
 /// A 128-bit integer, two's complement.
 __extension__ typedef __int128 Int128;
 
+/// The integer, rounded to nearest. Most sums fit into 64 bits, whose conversion is one
+/// instruction.
+inline double to_double(Int128 value) {
+  const auto low = static_cast<std::int64_t>(value);
+  return value == low ? static_cast<double>(low) : static_cast<double>(value);
+}
+
 /// How the features of a data set are summed. Every value of feature j is an integer multiple of
 /// 2^quantum_exponents[j], so sums are integers, independent of order and free of rounding. A value
 /// is split into `limbs` integers of `limb_bits` bits. Each limb is summed in a 64-bit word for up
@@ -268,9 +275,10 @@ class ClusterSums {
     const auto count = static_cast<double>(counts_[static_cast<std::size_t>(cluster)]);
     for (std::int64_t j = 0; j < plan_->features; ++j) {
       const std::size_t at = cell(cluster, j);
+      // The quantum is a power of two, and the product in the range of normal values, so it is
+      // exact.
       const double sum = plan_->is_integer()
-                             ? std::ldexp(static_cast<double>(totals_[at]),
-                                          plan_->quantum_exponents[static_cast<std::size_t>(j)])
+                             ? to_double(totals_[at]) * plan_->quanta[static_cast<std::size_t>(j)]
                              : values_[at] + corrections_[at];
       centroid[j] = sum / count;
     }
