@@ -275,8 +275,7 @@ class ClusterSums {
     const auto count = static_cast<double>(counts_[static_cast<std::size_t>(cluster)]);
     for (std::int64_t j = 0; j < plan_->features; ++j) {
       const std::size_t at = cell(cluster, j);
-      // The quantum is a power of two, and the product in the range of normal values, so it is
-      // exact.
+      // The quantum is a power of two, so that the product is rounded as std::ldexp() would be.
       const double sum = plan_->is_integer()
                              ? to_double(totals_[at]) * plan_->quanta[static_cast<std::size_t>(j)]
                              : values_[at] + corrections_[at];

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <lloyd/plugin/sdk/control_groups.hpp>
+
 namespace lloyd {
 
 /// A set of logical processors, for the affinity of threads.
@@ -92,50 +94,15 @@ inline double quotient(const std::vector<std::int64_t>& time,
   return static_cast<double>(time[0]) / static_cast<double>(period[0]);
 }
 
-/// The quota of the control group with this folder; 0: none.
-inline double folder_quota(const std::string& folder, bool version_2) {
-  if (!version_2) {  // -1: no quota
-    return quotient(numbers_in(folder + "/cpu.cfs_quota_us"),
-                    numbers_in(folder + "/cpu.cfs_period_us"));
+/// The quota of a control group; 0: none.
+inline double quota_of(const ControlGroup& group) {
+  if (!group.version_2) {  // -1: no quota
+    return quotient(numbers_in(group.folder + "/cpu.cfs_quota_us"),
+                    numbers_in(group.folder + "/cpu.cfs_period_us"));
   }
-  const std::vector<std::int64_t> maximum = numbers_in(folder + "/cpu.max");  // "max 100000": none
+  const std::vector<std::int64_t> maximum =
+      numbers_in(group.folder + "/cpu.max");  // "max 100000": none
   return maximum.size() < 2 ? 0 : quotient(maximum, {maximum[1]});
-}
-
-/// The smaller of two quotas; 0: none.
-inline double smaller_quota(double a, double b) {
-  if (a == 0 || b == 0) return std::max(a, b);
-  return std::min(a, b);
-}
-
-/// The smallest quota of the folder `mount` + `path` and its parents up to `mount`; 0: none. In a
-/// container the path may be that of the host. Then only `mount` exists; the other folders count as
-/// without a quota.
-inline double smallest_quota(const std::string& mount, std::string path, bool version_2) {
-  double quota = folder_quota(mount, version_2);
-  while (path.size() > 1) {
-    quota = smaller_quota(quota, folder_quota(mount + path, version_2));
-    path.resize(path.rfind('/'));
-  }
-  return quota;
-}
-
-/// The quota of the control group in a line of /proc/self/cgroup; 0: none. "0::/path" is version 2,
-/// "4:cpu,cpuacct:/path" is version 1. `mounts`: the folder /sys/fs/cgroup.
-inline double line_quota(const std::string& line, const std::string& mounts) {
-  const std::size_t first = line.find(':');
-  const std::size_t second = first == line.npos ? first : line.find(':', first + 1);
-  if (second == line.npos || line.compare(second + 1, 1, "/") != 0) return 0;
-  const std::string controllers = line.substr(first + 1, second - first - 1);
-  const std::string path = line.substr(second + 1);
-  if (!controllers.empty()) {
-    const double quota = smallest_quota(mounts + "/" + controllers, path, false);
-    if (("," + controllers + ",").find(",cpu,") == std::string::npos) return quota;
-    // The folder's name may have the controllers in another order; "cpu" is a link to it.
-    return smaller_quota(quota, smallest_quota(mounts + "/cpu", path, false));
-  }
-  return smaller_quota(smallest_quota(mounts, path, true),
-                       smallest_quota(mounts + "/unified", path, true));
 }
 
 }  // namespace usable_processors_detail
@@ -144,14 +111,7 @@ inline double line_quota(const std::string& line, const std::string& mounts) {
 /// smallest of all enclosing groups: 1.5 means one and a half processors. 0 if there is no quota.
 /// `root`: the folder that holds proc and sys, for tests.
 inline double processor_quota(const std::string& root = {}) {
-  namespace detail = usable_processors_detail;
-  double quota = 0;
-  std::ifstream groups(root + "/proc/self/cgroup");
-  std::string line;
-  while (std::getline(groups, line)) {
-    quota = detail::smaller_quota(quota, detail::line_quota(line, root + "/sys/fs/cgroup"));
-  }
-  return quota;
+  return smallest_group_limit(root, usable_processors_detail::quota_of);
 }
 
 /// Number of threads that `allowed` processors and a quota (0: none) can run at once, at least 1.
