@@ -19,7 +19,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 #include "commands/commands.hpp"
 #include "fit/ranks/launched_command.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <lloyd/plugin/plugin.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 #include "assignment.hpp"
 #include "bounds/pruning.hpp"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <lloyd/plugin/sdk/usable_processors.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 namespace lloyd::machine {
 std::vector<int> allowed_processors() {

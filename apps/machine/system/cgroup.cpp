@@ -1,7 +1,7 @@
 #include "machine/system/cgroup.hpp"
 
-#include <lloyd/plugin/sdk/usable_memory.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
+#include <lloyd/plugin/sdk/machine/usable_memory.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 namespace lloyd::machine {
 

@@ -8,7 +8,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 namespace lloyd {
 

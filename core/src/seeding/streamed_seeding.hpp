@@ -7,8 +7,8 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 #include <lloyd/plugin/sdk/thread_team.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 namespace lloyd {
 

@@ -2,7 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <lloyd/plugin/sdk/usable_memory.hpp>
+#include <lloyd/plugin/sdk/machine/usable_memory.hpp>
 
 namespace lloyd_cuda {
 namespace {

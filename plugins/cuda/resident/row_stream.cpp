@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 #include <lloyd/plugin/sdk/thread_team.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 namespace lloyd_cuda {
 

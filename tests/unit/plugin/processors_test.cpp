@@ -1,6 +1,6 @@
 // Processors that a process may use, and the order in which its threads take them.
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 #include <lloyd/plugin/sdk/processor_order.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 #include <filesystem>
 #include <fstream>

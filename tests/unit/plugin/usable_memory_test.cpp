@@ -1,5 +1,5 @@
 // Memory that a process may use; machine_test.cpp tests the limits of control groups.
-#include <lloyd/plugin/sdk/usable_memory.hpp>
+#include <lloyd/plugin/sdk/machine/usable_memory.hpp>
 
 #include <unistd.h>
 

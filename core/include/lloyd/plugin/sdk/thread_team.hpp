@@ -17,8 +17,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 #include <lloyd/plugin/sdk/processor_order.hpp>
-#include <lloyd/plugin/sdk/usable_processors.hpp>
 
 namespace lloyd {
 

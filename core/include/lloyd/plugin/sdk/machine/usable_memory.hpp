@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include <lloyd/plugin/sdk/control_groups.hpp>
+#include <lloyd/plugin/sdk/machine/control_groups.hpp>
 
 namespace lloyd {
 

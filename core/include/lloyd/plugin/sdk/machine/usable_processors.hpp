@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <lloyd/plugin/sdk/control_groups.hpp>
+#include <lloyd/plugin/sdk/machine/control_groups.hpp>
 
 namespace lloyd {
 
