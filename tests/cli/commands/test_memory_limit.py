@@ -42,6 +42,15 @@ class MemoryLimit(TestCase):
             for key in ("inertia", "counts", "iterations", "stop_reason", "dataset"):
                 self.assertEqual(blocks[key], whole[key], key)
 
+    def test_names_the_windows_of_a_fit(self):
+        # The size of windows depends on the number of processors.
+        processor = str(min(os.sched_getaffinity(0)))
+        done = subprocess.run(["taskset", "-c", processor, LLOYD, "fit", self.blobs(1_000_000), "-k",
+                               "8", "-b", "openmp", "--max-iterations", "1", "--memory-limit",
+                               "80MiB"], check=True, capture_output=True, text=True)
+        self.assertRegex(done.stderr, r"is read in blocks of \d+ samples, by a fit in windows of "
+                                      r"32768, to stay within 80.0 MiB of memory")
+
     def test_labels_of_blocks_are_those_of_the_whole(self):
         file = self.blobs(1_000_000)
         model = self.folder / "model.json"
