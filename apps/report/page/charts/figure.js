@@ -41,14 +41,14 @@ function drawRest(svg, width, bottom, count, what) {
   return bottom + 24;
 }
 
-// Draws a legend of [style, text] entries; returns its height. A style is a `bar`, a line with a mark, or, if
-// `unlinked`, a mark alone.
+// Draws a legend of [style, text] entries, long texts on several lines; returns its height. A style is a `bar`, a line
+// with a mark, or, if `unlinked`, a mark alone.
 function drawLegend(svg, entries, width, top) {
   let x = 14;
   let y = top + 14;
   for (const [style, label] of entries) {
-    const text = fitText(label, width - 60);
-    const wide = 34 + textWidth(text) + 20;
+    const lines = wrapText(label, width - 60);
+    const wide = 34 + d3.max(lines, (line) => textWidth(line)) + 20;
     if (x + wide > width && x > 14) {
       x = 14;
       y += 20;
@@ -62,8 +62,9 @@ function drawLegend(svg, entries, width, top) {
         .style('fill', style.colour);
     }
     if (style.symbol) drawMark(svg, style, x + 13, y);
-    svg.append('text').attr('x', x + 34).attr('y', y + 4).text(text);
-    x += wide;
+    lines.forEach((line, index) => svg.append('text').attr('x', x + 34).attr('y', y + 4 + 16 * index).text(line));
+    x = lines.length > 1 ? width : x + wide;
+    y += 16 * (lines.length - 1);
   }
   return y + 14 - top;
 }

@@ -43,3 +43,17 @@ function fitText(text, width, size = 12, weight = 400) {
   while (length > 1 && textWidth(`${text.slice(0, length)}…`, size, weight) > width) --length;
   return `${text.slice(0, length)}…`;
 }
+
+// The text as lines of a width, broken at spaces; longer words are shortened.
+function wrapText(text, width) {
+  const lines = [];
+  for (const word of text.split(' ')) {
+    const longer = lines.length > 0 ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length > 0 && textWidth(longer) <= width) {
+      lines[lines.length - 1] = longer;
+    } else {
+      lines.push(fitText(word, width));
+    }
+  }
+  return lines;
+}
