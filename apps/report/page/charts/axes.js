@@ -38,6 +38,12 @@ function linearTicks(scale, count) {
   return scale.ticks(Math.max(4, count));
 }
 
+// The text of a linear scale's ticks: abbreviated if they would take too much room.
+function linearTickText(scale, ticks) {
+  const largest = d3.max(ticks, Math.abs);
+  return largest >= 1e4 || largest < 1e-3 ? format.tick : scale.tickFormat(5);
+}
+
 // A linear domain around the values that is more than a single value.
 function linearDomain(values) {
   const [low, high] = d3.extent(values);

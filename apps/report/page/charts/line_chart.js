@@ -1,12 +1,13 @@
 // Line charts as small multiples: one panel per group.
-// chart: {panels: [{title, series: [{style, label, points: [{x, y, low, high, lines()}]}], references}],
-//         xLabel, yLabel, xLog, yLog, references: [{y, label}], yLeast, small, sharedX, sharedY}
-// A panel's own references replace those of the chart, which must include them.
+// chart: {panels: [{title, series: [{style, label, points: [{x, y, low, high, lines()}]}], references, yLabel}],
+//         xLabel, yLabel, xLog, yLog, references: [{y, label}], yLeast, small, sharedX, sharedY, xTight}
+// A panel's own references and label replace those of the chart, whose references must include them. A linear
+// horizontal axis begins at 0, unless `xTight`.
 const titleRoom = 28;
 const mostPanels = 24;
+const drawable = (value, log) => Number.isFinite(value) && (value > 0 || !log);
 
 function drawLineChart(svg, width, chart) {
-  const drawable = (value, log) => Number.isFinite(value) && (value > 0 || !log);
   const filled = chart.panels.map((panel) => ({...panel, series: panel.series.map((one) =>
     ({...one, points: one.points.filter((point) => drawable(point.x, chart.xLog) && drawable(point.y, chart.yLog))}))}))
     .filter((panel) => panel.series.some((one) => one.points.length > 0));
@@ -47,14 +48,15 @@ function panelScales(panel, box, chart, panels) {
   const points = pointsOf(chart.sharedY ? panels : [panel]);
   const ys = points.flatMap((point) => [point.y, point.low, point.high])
     .concat(chart.references.map((reference) => reference.y))
-    .filter((value) => Number.isFinite(value) && (value > 0 || !chart.yLog));
+    .filter((value) => drawable(value, chart.yLog));
   const x = chart.xLog
     ? d3.scaleLog().domain(logDomain(xs, 4))
-    : d3.scaleLinear().domain([0, d3.max(xs) || 1]);
+    : d3.scaleLinear().domain(chart.xTight ? linearDomain(xs) : [0, d3.max(xs) || 1]);
   const y = chart.yLog
     ? d3.scaleLog().domain(logDomain(ys, chart.yLeast || 3))
     : d3.scaleLinear().domain(linearDomain(ys)).nice(5);
-  x.range(chart.xLog ? [box.x, box.x + box.width] : [box.x, box.x + box.width - 6]);
+  const inset = !chart.xLog && chart.xTight ? 12 : 0;
+  x.range(chart.xLog ? [box.x, box.x + box.width] : [box.x + inset, box.x + box.width - 6 - inset]);
   y.range([box.y + box.height, box.y]);
   return {x, y, xs: unique(xs).sort((a, b) => a - b)};
 }
@@ -63,17 +65,19 @@ function drawPanel(svg, panel, box, chart, panels) {
   const {x, y, xs} = panelScales(panel, box, chart, panels);
   const few = chart.sharedX && xs.length <= 12; // the ticks are the sizes themselves
   const most = Math.floor(box.width / 50);
-  const xTicks = few ? ticksAtValues(xs, x, 38, most)
+  const room = few ? d3.max(xs, (value) => textWidth(format.tick(value), 11.5)) + 12 : 0;
+  const xTicks = few ? ticksAtValues(xs, x, room, most)
     : chart.xLog ? logTicks(x.domain()[0], x.domain()[1], most)
       : linearTicks(x, Math.floor(box.width / 70));
   const yTicks = chart.yLog ? logTicks(y.domain()[0], y.domain()[1], 7) : linearTicks(y, 5);
   drawHorizontalAxis(svg, x, xTicks, box, chart.xLabel);
-  drawVerticalAxis(svg, y, yTicks, box, chart.yLog ? format.tick : y.tickFormat(5));
+  drawVerticalAxis(svg, y, yTicks, box, chart.yLog ? format.tick : linearTickText(y, yTicks));
   if (panel.title) {
     svg.append('text').attr('class', 'panel-title').attr('x', box.x - 40).attr('y', box.y - 32)
       .text(fitText(panel.title, box.width + 50, 13, 600));
   }
-  svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', box.y - 14).text(chart.yLabel);
+  svg.append('text').attr('class', 'axis-label').attr('x', box.x - 40).attr('y', box.y - 14)
+    .text(panel.yLabel || chart.yLabel);
   drawReferences(svg, panel.references || chart.references, y, box);
   const shift = (index) => (chart.small ? 0 : (index - (panel.series.length - 1) / 2) * 3);
   panel.series.forEach((series, index) => drawSeries(svg, series, shift(index), x, y, chart));
@@ -97,7 +101,9 @@ function drawSeries(svg, series, shift, x, y, chart) {
     .style('stroke-dasharray', series.style.dash)
     .attr('d', d3.line().x(at).y((point) => y(point.y))(ordered));
   for (const point of ordered) {
-    if (point.low > 0 && point.high > point.low) drawInterval(svg, series.style, at(point), y(point.low), y(point.high));
+    if (drawable(point.low, chart.yLog) && point.high > point.low) {
+      drawInterval(svg, series.style, at(point), y(point.low), y(point.high));
+    }
     explain(drawMark(svg, series.style, at(point), y(point.y), chart.small ? 22 : 58), point.lines);
   }
 }
