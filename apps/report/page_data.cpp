@@ -1,6 +1,8 @@
 #include "report/page_data.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -32,6 +34,18 @@ ordered_json samples_json(const std::vector<Record>& records, bool per_iteration
         rounded(per_iteration ? record.fit->loop_ms / iterations : record.fit->fit_ms));
   }
   return samples;
+}
+
+// The lowest and the highest final inertia of the row's trials.
+ordered_json inertia_range_json(const std::vector<Record>& records) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const Record& record : records) {
+    if (record.status != TrialStatus::ok || !record.fit) continue;
+    low = std::min(low, record.fit->inertia);
+    high = std::max(high, record.fit->inertia);
+  }
+  return {finite_or_null(low), finite_or_null(high)};
 }
 
 // In milliseconds per iteration. Only `overhead_ms` is stored per fit, hence the division. `shares`
@@ -112,6 +126,7 @@ ordered_json row_json(const SummaryRow& row, const std::vector<Record>& records,
   }
   json["iterations"] = {row.fewest_iterations, row.most_iterations};
   json["inertia"] = finite_or_null(row.quality.final_inertia);
+  json["inertia_range"] = inertia_range_json(records);
   json["adjusted_rand_index"] = finite_or_null(row.adjusted_rand_index);
   json["simplified_silhouette"] = finite_or_null(row.simplified_silhouette);
   json["speedup"] = speedup_json(row);

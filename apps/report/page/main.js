@@ -6,6 +6,7 @@ addTime();
 addScaling();
 addPhases();
 addRates();
+addCriteria();
 addQuality();
 addConvergence();
 addReplay();

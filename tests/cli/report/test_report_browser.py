@@ -29,7 +29,7 @@ sweep: {clusters: [4, 6], dataset.blobs.samples: [500, 2000]}
 reference: {source: A paper, quantity: speedup, backend: {openmp: {threads: 2}}, values: [{value: 1.5}]}
 output: OUTPUT
 """
-FIGURES = ["speedup", "time", "phases", "gflops", "gbs", "convergence", "replay", "published-speedup"]
+FIGURES = ["speedup", "time", "phases", "gflops", "gbs", "criteria", "convergence", "replay", "published-speedup"]
 
 # JavaScript expressions.
 COLUMN = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[{}].textContent)"
@@ -122,8 +122,9 @@ repeats: 2
         run("run", config, "--output", self.folder / "files", cwd=self.folder)
         run("report", self.folder / "files", "-o", self.page)
         browser = self.open()
-        titles = "[...document.querySelectorAll('#time .panel-title')].map(t => t.textContent)"
-        self.assertEqual(browser.run(titles), list(names))
+        for figure in ("time", "criteria"):
+            titles = f"[...document.querySelectorAll('#{figure} .panel-title')].map(t => t.textContent)"
+            self.assertEqual(browser.run(titles), list(names), figure)
         choices = "[...document.querySelectorAll('#time select option')].map(o => o.textContent)"
         self.assertEqual(browser.run(choices)[0], "clusters")
         self.assertEqual(browser.run("[...document.querySelectorAll('#words .facts')].map(p => p.textContent)"),

@@ -108,6 +108,17 @@ TEST(ReportPage, SharesOfPhasesAreThoseOfTheSummary) {
   EXPECT_TRUE(row["phases"]["shares"]["update"].is_null());
 }
 
+TEST(ReportPage, RangeOfTheInertiaIsThatOfGoodTrials) {
+  RecordedRun run = run_fakes();
+  run.fits[0].at(0).fit->inertia = 3;
+  run.fits[0].at(1).fit->inertia = 7;
+  run.fits[0].at(2).fit->inertia = 100;
+  run.fits[0].at(2).status = TrialStatus::failed;
+  const ordered_json rows = page_data(run, "records.jsonl", "", nullptr)["rows"];
+  EXPECT_EQ(rows[0]["inertia_range"], ordered_json({3.0, 7.0}));
+  EXPECT_EQ(rows[1]["inertia_range"], ordered_json({rows[1]["inertia"], rows[1]["inertia"]}));
+}
+
 TEST(ReportPage, WithoutFilesItIsRefused) {
   EXPECT_EQ(message_of<InputError>([] { require_page({}); }),
             "this build has no HTML report, since D3 was not found when it was configured: install "

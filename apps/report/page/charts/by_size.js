@@ -28,15 +28,17 @@ function otherAxes() {
   });
 }
 
-function panelTitle(row, x) {
+// `pooled`: paths of axes whose values share a panel.
+function panelTitle(row, x, pooled = []) {
+  const others = otherAxes().filter((axis) => !pooled.includes(axis.path));
   if (datasetAxis && (!x || sizesWithin().includes(x))) {
     return [datasetText(row)].concat(
       sizesWithin().filter((size) => size !== x).map((size) => `${format.count(row[size])} ${size}`),
-      otherAxes().filter((axis) => axis !== datasetAxis)
+      others.filter((axis) => axis !== datasetAxis)
         .map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)).join(', ');
   }
   return varyingSizes().filter((size) => size !== x).map((size) => `${format.count(row[size])} ${size}`)
-    .concat(otherAxes().map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)).join(', ');
+    .concat(others.map((axis) => `${axis.header} ${axisText(row.axes[axis.path])}`)).join(', ');
 }
 
 // What a chart can be drawn over, the default first: the varying sizes, the one with most values first; sizes in which
