@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <lloyd/plugin/plugin.hpp>
 #include <lloyd/plugin/sdk/machine/usable_processors.hpp>
@@ -14,6 +15,7 @@
 #include "common/shared_team.hpp"
 #include "common/tile.hpp"
 #include "common/useful_threads.hpp"
+#include "common/window_blocks.hpp"
 #include "seeding/seeding_kernels.hpp"
 #include "sums/sum_kernels.hpp"
 
@@ -126,6 +128,18 @@ class OpenmpStep : public lloyd::StepBase {
 
   template <class Body>
   void for_each_block(lloyd::RowRange rows, Body&& body) const {
+    if (in_windows_ && chunk_ == 0) {
+      const std::int64_t row_bytes = features_ * static_cast<std::int64_t>(sizeof(T));
+      const std::vector<std::int64_t> ends =
+          lloyd_openmp::window_block_ends(rows, threads_, row_bytes);
+      team_->for_each(
+          useful_threads(rows.size()), std::ssize(ends), [&](int thread, std::int64_t b) {
+            thread_number = thread;
+            const auto block = static_cast<std::size_t>(b);
+            body(thread, lloyd::RowRange{b == 0 ? rows.begin : ends[block - 1], ends[block]});
+          });
+      return;
+    }
     const std::int64_t chunk = chunk_ > 0 ? std::min(chunk_, rows.size()) : automatic_chunk(rows);
     const std::int64_t blocks = chunk > 0 ? (rows.size() + chunk - 1) / chunk : 0;
     team_->for_each(useful_threads(rows.size()), blocks, [&](int thread, std::int64_t b) {
@@ -217,10 +231,7 @@ class OpenmpStep : public lloyd::StepBase {
         features_ <= lloyd_openmp::kBoxFeatures ? kBlockAlignment : lloyd_openmp::kTile;
     const std::int64_t min_rows = std::max<std::int64_t>(512, unit);
     constexpr std::int64_t kMaxRows = 16384;
-    // Threads wait for the last block of each window, so windows have smaller ones.
-    const std::int64_t blocks_per_thread = in_windows_ ? 32 : 8;
-    const std::int64_t rows_each =
-        std::clamp(rows.size() / (blocks_per_thread * threads_), min_rows, kMaxRows);
+    const std::int64_t rows_each = std::clamp(rows.size() / (8 * threads_), min_rows, kMaxRows);
     return rows_each / unit * unit;
   }
 

@@ -27,10 +27,10 @@ double row_bytes(const ProblemShape& shape) {
   return static_cast<double>(shape.features) * static_cast<double>(size_of(shape.dtype));
 }
 
-// Rows of a window, which the threads of a backend share: enough for many blocks per thread, since
-// threads wait for one another at its end, but little memory. Reading compressed parts of a file
+// Rows of the smallest useful window, which the threads of a backend share: enough for many blocks
+// per thread, since threads wait for one another at its end. Reading compressed parts of a file
 // takes larger windows.
-std::int64_t window_rows(const ProblemShape& shape, std::int64_t reading_bytes) {
+std::int64_t min_window_rows(const ProblemShape& shape, std::int64_t reading_bytes) {
   constexpr double kBytesPerCore = 2 << 20;
   constexpr double kMinRowsPerCore = 4096;
   constexpr double kMaxBytes = 64 << 20;
@@ -96,10 +96,15 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   }
   MemoryPlan plan{rows, 0, static_cast<std::int64_t>(bytes)};
   if ((backend.info().capabilities & kCapabilityRowWindows) != 0) {
-    const std::int64_t window = window_rows(shape, reading_bytes);
-    const double fit_bytes = total(window, 2, shape.samples);
-    if (fit_bytes <= most) plan.window_rows = window;
-    if (fit_bytes <= most) plan.bytes = static_cast<std::int64_t>(std::max(bytes, fit_bytes));
+    const std::int64_t smallest = min_window_rows(shape, reading_bytes);
+    for (const std::int64_t factor : {8, 4, 2, 1}) {
+      const std::int64_t window = std::min(factor * smallest, shape.samples);
+      const double fit_bytes = total(window, 2, shape.samples);
+      if (fit_bytes > most) continue;
+      plan.window_rows = window;
+      plan.bytes = static_cast<std::int64_t>(std::max(bytes, fit_bytes));
+      break;
+    }
   }
   return plan;
 }

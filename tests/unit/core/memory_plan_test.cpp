@@ -89,9 +89,13 @@ TEST_F(MemoryPlans, TakeWindowsWhereTheMemoryOfTheBackendFits) {
   EXPECT_GT(plan.block_rows, 0);
   EXPECT_GT(plan.window_rows, 0);
   EXPECT_EQ(plan.window_rows % 1024, 0);
-  EXPECT_LE(plan.window_rows, 64 * kMiB / 64);
+  EXPECT_LE(plan.window_rows, 512 * kMiB / 64);
   EXPECT_LE(plan.bytes, 4096 * kMiB);
   EXPECT_GT(plan.bytes, (8 + 4 + 4) * 100'000'000LL);  // bounds, labels, former labels
+  // Smaller windows rather than none.
+  const MemoryPlan smaller = this->plan(plan.bytes - 1);
+  EXPECT_EQ(smaller.window_rows, plan.window_rows / 2);
+  EXPECT_LT(smaller.bytes, plan.bytes);
   const MemoryPlan small = this->plan(1600'000'000);
   EXPECT_GT(small.block_rows, 0);
   EXPECT_EQ(small.window_rows, 0);

@@ -1,0 +1,32 @@
+// Blocks of a window of rows: large ones first, which have few rows left over for partial tiles,
+// and ever smaller ones, since threads wait for the last block of each window.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <lloyd/plugin/abi/types.hpp>
+
+#include "common/tile.hpp"
+
+namespace lloyd_openmp {
+
+/// The end of each block of `window`. Each block takes 1 / (2 `threads`) of the rows that are left,
+/// in whole tiles, but at least 512 rows and at most 1 MiB: a larger one would leave L2 before it
+/// is used. `row_bytes`: bytes of a row.
+inline std::vector<std::int64_t> window_block_ends(lloyd::RowRange window, int threads,
+                                                   std::int64_t row_bytes) {
+  constexpr std::int64_t kMinRows = 512;
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 20;
+  const std::int64_t max_rows = std::max(kMinRows, kMaxBytes / row_bytes);
+  std::vector<std::int64_t> ends;
+  for (std::int64_t begin = window.begin; begin < window.end;) {
+    const std::int64_t share = (window.end - begin) / (2 * threads);
+    begin += std::clamp(share, kMinRows, max_rows) / kTile * kTile;
+    ends.push_back(std::min(begin, window.end));
+  }
+  return ends;
+}
+
+}  // namespace lloyd_openmp
