@@ -71,7 +71,7 @@ Measurements measurements_of(const Fit& fit, double open_ms) {
   const FitResult& result = fit.result;
   Measurements m;
   m.iterations = result.iterations;
-  m.stop_reason = apps::to_string(fit.cancelled ? StopReason::cancelled : result.stop_reason);
+  m.stop_reason = lloyd::to_string(fit.cancelled ? StopReason::cancelled : result.stop_reason);
   if ((result.valid & kValidInertia) != 0) m.inertia = result.inertia;
   m.open_ms = open_ms;
   m.loop_ms = result.loop_ms;

@@ -29,11 +29,14 @@ constexpr Names<Reproducibility, 4> kReproducibilities = {
 constexpr Names<EmptyClusters, 3> kEmptyClusters = {{{EmptyClusters::relocate, "relocate"},
                                                      {EmptyClusters::keep, "keep"},
                                                      {EmptyClusters::error, "error"}}};
-constexpr Names<StopReason, 5> kStopReasons = {{{StopReason::none, "none"},
-                                                {StopReason::labels, "labels"},
-                                                {StopReason::tolerance, "tolerance"},
-                                                {StopReason::max_iterations, "max_iterations"},
-                                                {StopReason::cancelled, "cancelled"}}};
+constexpr auto kStopReasons = [] {
+  Names<StopReason, 5> names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto reason = static_cast<StopReason>(i);
+    names[i] = {reason, lloyd::to_string(reason)};
+  }
+  return names;
+}();
 constexpr Names<SumForm, 3> kSumForms = {{{SumForm::integer64, "integer64"},
                                           {SumForm::integer128, "integer128"},
                                           {SumForm::compensated, "compensated"}}};
@@ -73,9 +76,6 @@ std::string_view to_string(Reproducibility level) {
 }
 std::string_view to_string(EmptyClusters policy) {
   return name_of(kEmptyClusters, policy);
-}
-std::string_view to_string(StopReason reason) {
-  return name_of(kStopReasons, reason);
 }
 std::string_view to_string(SumForm form) {
   return name_of(kSumForms, form);

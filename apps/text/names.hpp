@@ -12,7 +12,6 @@ std::string_view to_string(DType dtype);
 std::string_view to_string(Accuracy accuracy);
 std::string_view to_string(Reproducibility reproducibility);
 std::string_view to_string(EmptyClusters policy);
-std::string_view to_string(StopReason reason);
 std::string_view to_string(SumForm form);
 std::string_view to_string(ParameterType type);
 

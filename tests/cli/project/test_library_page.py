@@ -65,6 +65,14 @@ class Examples(OutOfTreeCase):
         for call in ("lloyd::kmeans(", ".save(", "load(", ".predict("):
             self.assertIn(call, first)
 
+    def test_all_stop_reasons_are_explained(self):
+        header = (ROOT / "core" / "include" / "lloyd" / "plugin" / "abi" / "types.hpp").read_text()
+        body = re.search(r"enum class StopReason[^{]*\{(.*?)\};", header, re.DOTALL).group(1)
+        names = re.findall(r"(?m)^\s*([a-z_]+) = [0-9]+,", body)
+        self.assertEqual(len(names), 5)
+        rows = re.findall(r"(?m)^\| `StopReason::([a-z_]+)` \| \S", PAGES[1].read_text())
+        self.assertEqual(sorted(rows), sorted(names))
+
     def test_lines_beside_other_libraries_are_counted(self):
         rows = re.findall(r"(?m)^\| ([^|]+) \| \[[^]]+\]\(([^)]+\.cpp)\) \| ([0-9]+) \|$", PAGES[1].read_text())
         self.assertEqual([row[0].split()[0] for row in rows], ["Lloyd", "OpenCV", "mlpack", "FAISS"])

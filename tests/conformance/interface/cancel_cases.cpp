@@ -38,7 +38,7 @@ void check_cancelled(const Context& context, const std::string& where, const Sam
          where, name_of(trial.status.code), status_message(trial.status),
          name_of(StatusCode::cancelled));
   expect(trial.result.stop_reason == StopReason::cancelled, "{}: the stop reason is '{}'", where,
-         name_of(trial.result.stop_reason));
+         to_string(trial.result.stop_reason));
   expect((trial.result.valid & kValidCentroids) != 0, "{}: the centroids are not valid", where);
   const auto observed = static_cast<std::int64_t>(trial.trace.size());
   expect(trial.result.iterations == observed, "{}: {} iterations reported, {} observed", where,

@@ -113,7 +113,7 @@ void keep(const Context& context) {
   expect(trial.result.stop_reason == StopReason::labels && trial.result.iterations == 2,
          "with an empty cluster kept the fit took {} iterations and stopped by '{}'; expected 2 "
          "and 'labels'",
-         trial.result.iterations, name_of(trial.result.stop_reason));
+         trial.result.iterations, to_string(trial.result.stop_reason));
   expect_same_counts("an empty cluster is kept", {2, 0, 2}, trial.counts);
 }
 

@@ -21,7 +21,8 @@ void expect_stop(const Context& context, const char* name, const Samples& sample
   const Trial trial = fresh_fit(context, samples, setting);
   expect(trial.result.stop_reason == reason && trial.result.iterations == iterations,
          "{}: stopped by '{}' after {} iterations, expected '{}' after {}", name,
-         name_of(trial.result.stop_reason), trial.result.iterations, name_of(reason), iterations);
+         to_string(trial.result.stop_reason), trial.result.iterations, to_string(reason),
+         iterations);
   check_trace(context, name, samples, setting, trial);
   check_stop(name, setting, trial);
   check_closing(context, name, samples, trial);

@@ -57,24 +57,8 @@ void expect_same_fit(const std::string& where, std::int64_t d, const Trial& expe
   expect(got.result.relocations == expected.result.relocations, "{}: {} relocations, expected {}",
          where, got.result.relocations, expected.result.relocations);
   expect(got.result.stop_reason == expected.result.stop_reason,
-         "{}: the stop reason is '{}', expected '{}'", where, name_of(got.result.stop_reason),
-         name_of(expected.result.stop_reason));
-}
-
-const char* name_of(StopReason reason) {
-  switch (reason) {
-    case StopReason::none:
-      return "none";
-    case StopReason::labels:
-      return "labels";
-    case StopReason::tolerance:
-      return "tolerance";
-    case StopReason::max_iterations:
-      return "max_iterations";
-    case StopReason::cancelled:
-      return "cancelled";
-  }
-  return "unknown";
+         "{}: the stop reason is '{}', expected '{}'", where, to_string(got.result.stop_reason),
+         to_string(expected.result.stop_reason));
 }
 
 std::string name_of(StatusCode code) {

@@ -25,7 +25,6 @@ void expect_same(const std::string& where, const char* what, double expected, do
 void expect_same_fit(const std::string& where, std::int64_t d, const Trial& expected,
                      const Trial& got);
 
-const char* name_of(StopReason reason);
 /// The enumerator, as authors write it: "out_of_memory"; "77" if there is none with this value.
 std::string name_of(StatusCode code);
 reference::EmptyPolicy reference_policy(EmptyClusters policy);

@@ -109,11 +109,11 @@ void check_stop(const std::string& where, const Setting& setting, const Trial& t
   const auto observed = static_cast<std::int64_t>(trial.trace.size());
   expect(observed == iterations,
          "{}: {} iterations were run, but the fit had to stop ({}) after iteration {}", where,
-         observed, name_of(expected), iterations);
+         observed, to_string(expected), iterations);
   expect(trial.result.iterations == iterations, "{}: {} iterations reported, {} run", where,
          trial.result.iterations, iterations);
   expect(trial.result.stop_reason == expected, "{}: the stop reason is '{}', expected '{}'", where,
-         name_of(trial.result.stop_reason), name_of(expected));
+         to_string(trial.result.stop_reason), to_string(expected));
 }
 
 }  // namespace lloyd::conformance

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 /// k-means clustering with plugin backends.
 namespace lloyd {
@@ -53,7 +54,8 @@ enum class StopRule : std::int32_t {
   fixed = 1,     ///< exactly max_iterations iterations
 };
 
-/// The stop rule that ended a fit.
+/// The stop rule that ended a fit. If several apply to an iteration, the first of `labels`,
+/// `tolerance` and `max_iterations`.
 enum class StopReason : std::int32_t {
   none = 0,            ///< the fit has not stopped
   labels = 1,          ///< no label changed in the last iteration
@@ -61,6 +63,24 @@ enum class StopReason : std::int32_t {
   max_iterations = 3,  ///< FitSpec::max_iterations were run
   cancelled = 4,       ///< the observer cancelled the fit
 };
+
+/// The name of a stop reason, as in records: "none", "labels", "tolerance", "max_iterations",
+/// "cancelled"; "unknown" for another value.
+constexpr std::string_view to_string(StopReason reason) {
+  switch (reason) {
+    case StopReason::none:
+      return "none";
+    case StopReason::labels:
+      return "labels";
+    case StopReason::tolerance:
+      return "tolerance";
+    case StopReason::max_iterations:
+      return "max_iterations";
+    case StopReason::cancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
 
 /// Form of the cluster sums of a fit; see cluster_sums.hpp.
 enum class SumForm : std::int32_t {
