@@ -1,6 +1,7 @@
 // The entry points of the library: open a data set in a backend, fit, label, check the results.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <lloyd/dataset.hpp>
@@ -21,6 +23,7 @@
 namespace lloyd {
 
 class Ranks;
+class SessionUse;
 class StreamedSession;
 
 /// Options of a fit. The command line and experiments have the same defaults.
@@ -86,8 +89,12 @@ struct Fit : Model {
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
 /// data sets and parameters that the backend does not support. The samples must not change while a
-/// session is open: labels and sums would belong to different values. Use a session from one thread
-/// at a time; different threads may use different sessions.
+/// session is open: labels and sums would belong to different values.
+///
+/// One thread at a time may use a session; open one session per thread, which may be on the same
+/// data set. While fit_from(), label(), check(), fit() or a seeding with the session runs, these
+/// throw InputError on another thread, and on the same thread in a function that is called back,
+/// such as an observer.
 ///
 /// On a part of a data set, see Dataset::part(), the constructor, fit_from(), label() and check()
 /// are collective, as is fit() below: every rank calls them with the same centroids and options.
@@ -152,7 +159,8 @@ class BackendSession {
   /// error of the backend, since changed samples may be the cause.
   void check_samples() const;
 
-  /// The session of the backend. This object releases it.
+  /// The session of the backend. This object releases it. Nothing checks that one thread at a time
+  /// calls its functions.
   Session& session() { return *session_; }
   /// The backend of the session.
   const LoadedBackend& backend() const { return *backend_; }
@@ -164,6 +172,13 @@ class BackendSession {
   double open_ms() const { return open_ms_; }
 
  private:
+  friend class SessionUse;
+  /// Who uses the session.
+  struct User {
+    std::atomic<std::thread::id> thread{};  ///< no thread: not in use
+    bool in_call = false;                   ///< of `thread`
+  };
+
   Fit run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,
               Observer* observer);
   LabelResult run_label(const std::vector<double>& centroids, std::int64_t clusters,
@@ -183,6 +198,7 @@ class BackendSession {
   /// The session that reads the rows of this process in blocks; null if they are in memory.
   StreamedSession* streamed_ = nullptr;
   double open_ms_ = 0;
+  User user_;
 };
 
 /// Receives the progress of the stages of fit() other than iterations, on the calling thread:

@@ -29,6 +29,7 @@
 #include "session/handed_values.hpp"
 #include "session/session_notes.hpp"
 #include "session/session_pointer.hpp"
+#include "session/session_use.hpp"
 
 namespace lloyd {
 namespace {
@@ -235,6 +236,7 @@ auto BackendSession::with_cause(const Body& body) const {
 
 Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
                              const FitOptions& options, Observer* observer) {
+  const SessionUse use(*this, SessionUse::Scope::call);
   return with_cause([&] { return run_fit(initial_centroids, options, observer); });
 }
 
@@ -314,6 +316,7 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
                                   std::vector<std::int32_t>& labels,
                                   std::vector<std::int64_t>& counts,
                                   std::vector<double>* squared_distances, Observer* observer) {
+  const SessionUse use(*this, SessionUse::Scope::call);
   return with_cause(
       [&] { return run_label(centroids, clusters, labels, counts, squared_distances, observer); });
 }
@@ -408,6 +411,7 @@ void BackendSession::check_statistics() const {
 ResultCheck BackendSession::check(const std::vector<double>& centroids,
                                   const std::vector<std::int32_t>& labels, double inertia,
                                   const ProgressFunction& progress) {
+  const SessionUse use(*this, SessionUse::Scope::call);
   const FloatEnvironment environment;
   const Ranks ranks(dataset_.communicator());
   const std::int64_t n = dataset_.samples();

@@ -17,6 +17,7 @@
 #include "checkpoint/fit_checkpoints.hpp"
 #include "fit/elapsed.hpp"
 #include "fit/result_check.hpp"
+#include "session/session_use.hpp"
 
 namespace lloyd {
 namespace {
@@ -169,6 +170,7 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
         const StageFunction& on_stage, const StartFunction& start,
         const CheckpointOptions& checkpoints) {
+  const SessionUse use(session, SessionUse::Scope::calls);
   const FloatEnvironment environment;
   FitOptions distinct = options;
   if (!uses_seed(options.seeding.method)) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include "seeding/matrix_samples.hpp"
 #include "seeding/potential.hpp"
 #include "seeding/session_samples.hpp"
+#include "session/session_use.hpp"
 
 namespace lloyd {
 namespace {
@@ -273,6 +275,8 @@ std::vector<SeedingMethod> seeding_methods() {
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
                                        const Seeding& seeding, std::int64_t restart,
                                        const SeedingResources& resources) {
+  std::optional<SessionUse> use;
+  if (resources.session != nullptr) use.emplace(*resources.session, SessionUse::Scope::call);
   return with_core_errors([&] {
     const Ranks ranks(dataset.communicator());
     require_same_seeding(ranks, clusters, seeding, restart);
