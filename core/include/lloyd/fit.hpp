@@ -224,7 +224,9 @@ using StartFunction = std::function<GivenStart(std::int64_t restart)>;
 /// the limit of iterations ended a fit of one restart, the checkpoint also serves to resume it with
 /// a higher limit. Throws like the functions of BackendSession, what `start` throws, and InputError
 /// for a checkpoint that is damaged, belongs to another fit, or exists although `resume` is not
-/// set.
+/// set. If `on_stage` or a function of `checkpoints` throws, the fit is cancelled, and fit() throws
+/// that exception at its end. The functions of an Observer are noexcept: an exception in them ends
+/// the process.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
         const StageFunction& on_stage = {}, const StartFunction& start = {},
         const CheckpointOptions& checkpoints = {});

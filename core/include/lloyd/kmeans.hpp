@@ -11,17 +11,19 @@
 
 namespace lloyd {
 
-/// Options of kmeans(). All have defaults.
+/// Options of kmeans(). All have defaults. If one of the functions throws, the fit is cancelled,
+/// and kmeans() throws that exception once the backend has returned; with several ranks, the others
+/// return a cancelled fit.
 struct KMeansOptions {
   /// k is an argument of kmeans(), so `clusters` must have its default or be equal to k.
   FitOptions fit = {};
   BackendChoice backend = {};  ///< default: the available backend with the highest preference
   /// Called after each iteration, in order, on the calling thread; returning false cancels the fit.
   /// `fit.observe` selects more than the default kObserveIterations. Iterations are counted from 1
-  /// in each restart. Must not throw.
+  /// in each restart.
   std::function<bool(const IterationRecord& record)> on_iteration = {};
   /// Polled during seeding and within iterations; returning true cancels the fit. May be called
-  /// from any thread. Must not throw.
+  /// from any thread.
   StopFunction stop = {};
   /// Rows per block (>= 1), if the data set is not in memory; see BackendSession. Blocks have at
   /// least 64 KiB of values: kmeans() raises a smaller number.

@@ -60,7 +60,8 @@ class BackendSession;
 /// Resources for seeding. The chosen samples do not depend on them.
 struct SeedingResources {
   /// Polled for cancellation. While the kernels of a session run it may be called from any thread,
-  /// otherwise it is called on the calling thread.
+  /// otherwise it is called on the calling thread. What it throws ends the seeding; with several
+  /// ranks, all throw an error with its message.
   StopFunction stop{};
   int threads = 0;  ///< threads of the core; 0: usable_processors()
   /// A session on the same data set, whose ResidentSeeding or SeedingKernels are used if it offers

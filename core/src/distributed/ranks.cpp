@@ -159,6 +159,8 @@ Status status_of(const std::function<void()>& body) noexcept {
     return Status::error(StatusCode::out_of_memory, "host memory is exhausted");
   } catch (const std::exception& error) {
     return Status::error(StatusCode::internal, error.what());
+  } catch (...) {
+    return Status::error(StatusCode::internal, "an exception that is not a std::exception");
   }
 }
 

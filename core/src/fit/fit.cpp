@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,12 +18,48 @@
 #include "checkpoint/fit_checkpoints.hpp"
 #include "fit/elapsed.hpp"
 #include "fit/result_check.hpp"
+#include "session/kept_exception.hpp"
 #include "session/session_use.hpp"
 
 namespace lloyd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Cancels the fit once a function of the caller has thrown.
+class CancellingObserver final : public Observer {
+ public:
+  /// Forwards to `observer`, which may be null. Both must outlive this object.
+  CancellingObserver(Observer* observer, const KeptException& kept)
+      : observer_(observer), kept_(kept) {}
+
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    return !kept_.kept() && (observer_ == nullptr || observer_->on_iteration(record));
+  }
+  bool stop_requested() const noexcept override {
+    return kept_.kept() || (observer_ != nullptr && observer_->stop_requested());
+  }
+  void* query(const char* name) noexcept override {
+    return observer_ == nullptr ? nullptr : observer_->query(name);
+  }
+
+ private:
+  Observer* observer_;
+  const KeptException& kept_;
+};
+
+// The function, or an empty one if it is empty. What it throws is kept.
+template <class... Args>
+std::function<void(Args...)> keep_exceptions(const std::function<void(Args...)>& function,
+                                             KeptException& kept) {
+  if (!function) return {};
+  return [&function, &kept](Args... args) {
+    kept.call(false, [&] {
+      function(args...);
+      return true;
+    });
+  };
+}
 
 // Runs the rest of a restart.
 Fit fit_with_checkpoints(BackendSession& session, const FitState& state,
@@ -176,13 +213,23 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
   if (!uses_seed(options.seeding.method)) {
     distinct.restarts = std::min<std::int64_t>(options.restarts, 1);
   }
-  try {
-    return fit_restarts(session, distinct, observer, on_stage, start, checkpoints);
-  } catch (const BackendError& error) {
-    // The kernels of seeding read the samples, too.
-    if (error.code() == StatusCode::internal) session.check_samples();
-    throw;
-  }
+  // The functions are called while other ranks wait for this one, and partly from the plugin.
+  KeptException kept;
+  CancellingObserver cancelling(observer, kept);
+  const bool has_functions = on_stage || checkpoints.on_warning || checkpoints.on_resume;
+  CheckpointOptions kept_checkpoints = checkpoints;
+  kept_checkpoints.on_warning = keep_exceptions(checkpoints.on_warning, kept);
+  kept_checkpoints.on_resume = keep_exceptions(checkpoints.on_resume, kept);
+  return kept.rethrow_after([&] {
+    try {
+      return fit_restarts(session, distinct, has_functions ? &cancelling : observer,
+                          keep_exceptions(on_stage, kept), start, kept_checkpoints);
+    } catch (const BackendError& error) {
+      // The kernels of seeding read the samples, too.
+      if (error.code() == StatusCode::internal) session.check_samples();
+      throw;
+    }
+  });
 }
 
 }  // namespace lloyd

@@ -7,22 +7,28 @@
 #include <lloyd/error.hpp>
 
 #include "dataset/row_blocks.hpp"
+#include "session/kept_exception.hpp"
 
 namespace lloyd {
 namespace {
 
-// Calls the functions of the options.
+// Calls the functions of the options. If one throws, keeps the exception and cancels the fit.
 class FunctionObserver final : public Observer {
  public:
   explicit FunctionObserver(const KMeansOptions& options) : options_(options) {}
 
   bool on_iteration(const IterationRecord& record) noexcept override {
-    return !options_.on_iteration || options_.on_iteration(record);
+    return kept_.call(false,
+                      [&] { return !options_.on_iteration || options_.on_iteration(record); });
   }
-  bool stop_requested() const noexcept override { return options_.stop && options_.stop(); }
+  bool stop_requested() const noexcept override {
+    return kept_.call(true, [&] { return options_.stop && options_.stop(); });
+  }
+  const KeptException& kept() const { return kept_; }
 
  private:
   const KMeansOptions& options_;
+  mutable KeptException kept_;
 };
 
 }  // namespace
@@ -67,8 +73,10 @@ Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options)
   BackendSession session(backend, dataset, parameters, block_rows);
   FunctionObserver observer(options);
   const bool observed = options.on_iteration || options.stop;
-  return fit(session, fit_options, observed ? &observer : nullptr, options.on_stage, {},
-             options.checkpoints);
+  return observer.kept().rethrow_after([&] {
+    return fit(session, fit_options, observed ? &observer : nullptr, options.on_stage, {},
+               options.checkpoints);
+  });
 }
 
 }  // namespace lloyd

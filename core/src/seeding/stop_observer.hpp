@@ -9,6 +9,8 @@
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/abi/backend.hpp>
 
+#include "session/kept_exception.hpp"
+
 namespace lloyd {
 
 class StopObserver final : public Observer {
@@ -18,12 +20,14 @@ class StopObserver final : public Observer {
 
   bool on_iteration(const IterationRecord&) noexcept override { return true; }
   bool stop_requested() const noexcept override {
-    if (stop_ && stop_()) requested_ = true;
+    if (kept_.call(true, [this] { return stop_ && stop_(); })) requested_ = true;
     return requested_;
   }
 
-  /// Throws Cancelled if the backend was cancelled by request, and BackendError for another error.
+  /// Throws what the stop function threw, Cancelled if the backend was cancelled by request, and
+  /// BackendError for another error.
   void check(const std::string& backend, const Status& status) const {
+    kept_.rethrow();
     if (status.code == StatusCode::cancelled && requested_) throw Cancelled();
     throw_unless_ok(backend, status);
   }
@@ -31,6 +35,7 @@ class StopObserver final : public Observer {
  private:
   const StopFunction& stop_;
   mutable std::atomic<bool> requested_{false};
+  mutable KeptException kept_;
 };
 
 }  // namespace lloyd

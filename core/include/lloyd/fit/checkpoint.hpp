@@ -42,8 +42,7 @@ struct CheckpointOptions {
   /// prepared.
   std::map<std::string, std::string> conditions{};
   /// Called at most once per fit, when a checkpoint cannot be written, with one sentence that the
-  /// result has as Fit::checkpoint_error. The fit continues, and later checkpoints are tried. Must
-  /// not throw.
+  /// result has as Fit::checkpoint_error. The fit continues, and later checkpoints are tried.
   std::function<void(const std::string& text)> on_warning{};
   /// Called before a resumed fit continues, on the calling thread of each rank.
   std::function<void(const ResumePoint& point)> on_resume{};
