@@ -84,7 +84,9 @@ class Dataset {
 
   /// A data set that is read from `source` in every pass, in blocks of `block_rows` rows (>= 1;
   /// blocks of less than 64 KiB are slow). Throws as above, what the source throws, and Cancelled
-  /// if `stop` returns true; `stop` receives the number of rows read so far and may be empty.
+  /// if `stop` returns true; `stop` receives the number of rows read so far and may be empty. Later
+  /// passes compare up to 1024 rows with those of this first one, and throw InputError if a row has
+  /// other values.
   Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
           const std::function<bool(std::int64_t rows)>& stop = {});
 
@@ -120,7 +122,7 @@ class Dataset {
   Matrix matrix() const&& { return matrix_; }
   /// True if matrix() holds the values.
   bool in_memory() const { return source_ == nullptr; }
-  /// The source of the rows; null for a data set in memory.
+  /// The source of the rows, with the comparison of rows; null for a data set in memory.
   const std::shared_ptr<const RowSource>& source() const { return source_; }
   /// Throws InputError if the file behind the values was truncated, extended or overwritten. If
   /// only the file's status-change time differs, all values are read to find out.

@@ -12,6 +12,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/check_shape.hpp"
+#include "dataset/checked_rows.hpp"
 #include "dataset/fingerprint.hpp"
 #include "dataset/row_blocks.hpp"
 #include "dataset/statistics_pass.hpp"
@@ -176,11 +177,14 @@ void Dataset::open_source(std::shared_ptr<const RowSource> source) {
 void Dataset::read_source(StatisticsPass& pass, std::int64_t block_rows,
                           const std::function<bool(std::int64_t rows)>& stop) {
   const Ranks ranks(communicator_);
+  RowHashes hashes(samples(), features(), dtype());
   RowBlocks(*source_, block_rows).for_each([&](RowRange rows, const void* data) {
     ranks.progress();
     if (stop && stop(rows.begin)) throw Cancelled();
     pass.add(data, matrix_.columns, rows.size());
+    hashes.store(rows, data);
   });
+  source_ = std::make_shared<CheckedRows>(std::move(source_), std::move(hashes));
 }
 
 // `open` checks the rows of this rank; `read` passes them to the statistics.
@@ -263,7 +267,7 @@ void Dataset::check_unchanged() const {
     touched = source_->touched_file();
   }
   if (touched.empty() || compute_fingerprint() == fingerprint_) return;
-  throw InputError(fmt::format("{}: the file was changed while it was in use", touched));
+  throw InputError(changed_file_text(touched));
 }
 
 void Dataset::check_mapped_file() const {

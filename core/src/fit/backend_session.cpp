@@ -18,6 +18,7 @@
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/checked_rows.hpp"
 #include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
 #include "distributed/distributed_session.hpp"
@@ -387,12 +388,7 @@ void BackendSession::check_samples() const {
   const FloatEnvironment environment;
   check_statistics();
   if (dataset_.compute_fingerprint() == dataset_.fingerprint()) return;
-  if (!dataset_.in_memory()) {
-    throw InputError(
-        fmt::format("{}: the source of rows returned other values than when the data set was made; "
-                    "it must return the same rows in every pass",
-                    dataset_.name()));
-  }
+  if (!dataset_.in_memory()) throw InputError(changed_rows_text(dataset_.name()));
   if (dataset_.matrix().storage != nullptr) throw_changed_input(backend_->name(), "samples");
   throw InputError(fmt::format(
       "{}: the samples were changed after the data set was made, by the program that owns them "
