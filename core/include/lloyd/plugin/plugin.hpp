@@ -13,6 +13,9 @@
 #include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/lloyd_loop.hpp>
 #include <lloyd/plugin/sdk/step_backend.hpp>
+#ifndef __CUDACC__  // nvcc 13.0 ends with an internal error
+#include <lloyd/plugin/sdk/thread_team.hpp>
+#endif
 
 // lloyd_add_plugin() defines both macros, from its name and its VERSION argument.
 #ifndef LLOYD_PLUGIN_NAME
