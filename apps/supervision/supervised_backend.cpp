@@ -5,9 +5,11 @@
 #include <utility>
 
 #include <lloyd/plugin/abi/device_cache.hpp>
+#include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/abi/session_notes.hpp>
+#include <lloyd/plugin/abi/windowed_passes.hpp>
 
 namespace lloyd::apps {
 namespace {
@@ -111,6 +113,78 @@ class MarkedSeeding final : public ResidentSeeding {
   ResidentSeeding* plugin_ = nullptr;
 };
 
+class MarkedPasses final : public PassKernels {
+ public:
+  explicit MarkedPasses(SupervisionBoard& board) : board_(board) {}
+  /// Wraps the object; null for null.
+  PassKernels* around(PassKernels* plugin) {
+    plugin_ = plugin;
+    return plugin == nullptr ? nullptr : this;
+  }
+  Status begin(const PassOptions& options) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->begin(options);
+  }
+  Status pass(const PassRequest& request, Observer* observer,
+              PassResult& result) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->pass(request, observer, result);
+  }
+  Status farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
+                  std::int64_t* count) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->farthest(wanted, observer, samples, count);
+  }
+  Status labels(std::int32_t* labels) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->labels(labels);
+  }
+  void end() noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    plugin_->end();
+  }
+
+ private:
+  SupervisionBoard& board_;
+  PassKernels* plugin_ = nullptr;
+};
+
+class MarkedWindows final : public WindowedPasses {
+ public:
+  explicit MarkedWindows(SupervisionBoard& board) : board_(board) {}
+  /// Wraps the object; null for null.
+  WindowedPasses* around(WindowedPasses* plugin) {
+    plugin_ = plugin;
+    return plugin == nullptr ? nullptr : this;
+  }
+  Status begin(const PassOptions& options) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->begin(options);
+  }
+  Status pass(const PassRequest& request, RowWindows& windows, Observer* observer,
+              PassResult& result) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->pass(request, windows, observer, result);
+  }
+  Status farthest(std::int64_t wanted, RowWindows& windows, Observer* observer, FarSample* samples,
+                  std::int64_t* count) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->farthest(wanted, windows, observer, samples, count);
+  }
+  Status labels(std::int32_t* labels) noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    return plugin_->labels(labels);
+  }
+  void end() noexcept override {
+    const MarkedCall call(board_, PluginCall::pass);
+    plugin_->end();
+  }
+
+ private:
+  SupervisionBoard& board_;
+  WindowedPasses* plugin_ = nullptr;
+};
+
 class MarkedSession final : public Session {
  public:
   MarkedSession(Session& plugin, SupervisionBoard& board)
@@ -119,7 +193,9 @@ class MarkedSession final : public Session {
         notes_(board),
         cache_(board),
         kernels_(board),
-        seeding_(board) {}
+        seeding_(board),
+        passes_(board),
+        windows_(board) {}
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
     const MarkedCall call(board_, PluginCall::fit);
@@ -150,6 +226,12 @@ class MarkedSession final : public Session {
     if (std::strcmp(name, kResidentSeeding) == 0) {
       return seeding_.around(static_cast<ResidentSeeding*>(offered));
     }
+    if (std::strcmp(name, kPassKernels) == 0) {
+      return passes_.around(static_cast<PassKernels*>(offered));
+    }
+    if (std::strcmp(name, kWindowedPasses) == 0) {
+      return windows_.around(static_cast<WindowedPasses*>(offered));
+    }
     return offered;
   }
   void release() noexcept override {
@@ -165,6 +247,8 @@ class MarkedSession final : public Session {
   MarkedCache cache_;
   MarkedKernels kernels_;
   MarkedSeeding seeding_;
+  MarkedPasses passes_;
+  MarkedWindows windows_;
 };
 
 class MarkedBackend final : public Backend {

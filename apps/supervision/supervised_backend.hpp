@@ -29,8 +29,8 @@ class MarkedCall {
   ForkBarrier barrier_;
 };
 
-/// Wraps a backend so that every call of it, its sessions, their notes, caches and seeding kernels
-/// is marked. `board` must outlive it.
+/// Wraps a backend so that every call of it, its sessions, their notes, caches, seeding kernels and
+/// passes is marked. `board` must outlive it.
 std::unique_ptr<LoadedBackend> mark_calls(std::unique_ptr<LoadedBackend> plugin,
                                           SupervisionBoard& board);
 

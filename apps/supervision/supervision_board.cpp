@@ -14,20 +14,15 @@
 namespace lloyd::apps {
 
 std::string_view to_string(PluginCall call) {
-  static constexpr std::array<std::string_view, 14> kNames = {"",
-                                                              "load",
-                                                              "supports()",
-                                                              "estimate()",
-                                                              "open()",
-                                                              "fit()",
-                                                              "label()",
-                                                              "partial()",
-                                                              "seeding",
-                                                              "evict()",
-                                                              "query()",
-                                                              "notes()",
-                                                              "release() of its session",
-                                                              "release()"};
+  static constexpr std::array<std::string_view, 15> kNames = {
+      "",           "load",
+      "supports()", "estimate()",
+      "open()",     "fit()",
+      "label()",    "partial()",
+      "seeding",    "a pass",
+      "evict()",    "query()",
+      "notes()",    "release() of its session",
+      "release()"};
   const auto at = static_cast<std::size_t>(call);
   return at < kNames.size() ? kNames[at] : std::string_view();
 }

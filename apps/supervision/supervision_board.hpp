@@ -22,6 +22,7 @@ enum class PluginCall : std::int32_t {
   label,
   partial,
   seeding,
+  pass,
   evict,
   query,
   notes,

@@ -13,6 +13,7 @@
 #include <lloyd/registry.hpp>
 
 #include "conformance/support/caught_output.hpp"
+#include "supervision/supervised_backend.hpp"
 #include "verify/conformance_json.hpp"
 
 namespace lloyd::apps {
@@ -25,11 +26,18 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::unique_ptr<LoadedBackend> load_marked(const std::filesystem::path& file,
+                                           SupervisionBoard& board) {
+  const MarkedCall call(board, PluginCall::load);
+  return mark_calls(load_plugin(file), board);
+}
+
 // Throws Error if loading the plugin changes the state of the process or prints to standard output.
-std::shared_ptr<const LoadedBackend> load_and_check(const std::filesystem::path& file) {
+std::unique_ptr<LoadedBackend> load_and_check(const std::filesystem::path& file,
+                                              SupervisionBoard& board) {
   conformance::CaughtOutput caught;
   const ProcessState before;
-  std::shared_ptr<const LoadedBackend> backend = load_plugin(file);
+  std::unique_ptr<LoadedBackend> backend = load_marked(file, board);
   const std::string change = before.first_change();
   before.restore();
   if (!change.empty()) {
@@ -82,9 +90,9 @@ constexpr std::string_view kReleased = R"({"released":true})";
 // Body of the child. Reports one line with the plan, or with the error instead, one line for each
 // result, and kReleased or an error.
 int run_cases(const std::filesystem::path& file, const std::string& glob, std::size_t first,
-              const ChildProcess::Reporter& report) {
+              SupervisionBoard& board, const ChildProcess::Reporter& report) {
   try {
-    std::shared_ptr<const LoadedBackend> backend = load_and_check(file);
+    std::unique_ptr<LoadedBackend> backend = load_and_check(file, board);
     PrintedText printed;
     report_cases(*backend, glob, first, printed, report);
     backend.reset();
@@ -98,6 +106,13 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
     report(line_of({{"failed", error.what()}}));
   }
   return 0;
+}
+
+// Where a child was that exceeded its time limit, for the end of a sentence.
+std::string place_of(PluginCall call) {
+  if (call == PluginCall::none) return {};
+  if (call == PluginCall::load) return " in a constructor, probe() or create()";
+  return fmt::format(" in {}", to_string(call));
 }
 
 }  // namespace
@@ -126,7 +141,7 @@ std::string PluginTrial::lost(Event event) {
       return fmt::format("the plugin ended the process: {}", child->end().text());
     case Event::timed_out:
       ++timeouts_;
-      return fmt::format("it took longer than {} s", limit_.count());
+      return fmt::format("it took longer than {} s{}", limit_.count(), place_of(board_.call()));
     case Event::stopped:
       break;
   }
@@ -136,8 +151,10 @@ std::string PluginTrial::lost(Event event) {
 // Starts a new child that begins with case `first`, and sets `plan` from its report. Returns an
 // empty text on success, else one sentence.
 std::string PluginTrial::start(std::size_t first, conformance::Plan& plan) {
-  child_ = std::make_unique<ChildProcess>(
-      [&](const ChildProcess::Reporter& report) { return run_cases(file_, glob_, first, report); });
+  board_.mark(PluginCall::none);
+  child_ = std::make_unique<ChildProcess>([&](const ChildProcess::Reporter& report) {
+    return run_cases(file_, glob_, first, board_, report);
+  });
   const Event event = wait();
   if (event != Event::line) return lost(event);
   try {

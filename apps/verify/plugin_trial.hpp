@@ -10,13 +10,14 @@
 #include <string>
 
 #include "conformance/conformance.hpp"
+#include "supervision/supervision_board.hpp"
 #include "workers/child_process.hpp"
 
 namespace lloyd::apps {
 
 /// Runs the suite's cases in a child process; only that loads the plugin. If the plugin ends the
 /// process, or a case exceeds the time limit, the case fails and the next one runs in a new
-/// process.
+/// process. The message about the time limit names the plugin's call that was running.
 class PluginTrial {
  public:
   /// `file` is absolute; `glob` selects cases; `limit` applies to loading and to each case. `stop`
@@ -49,6 +50,7 @@ class PluginTrial {
   std::function<bool()> stop_;
   conformance::Plan plan_;
   int timeouts_ = 0;
+  SupervisionBoard& board_ = SupervisionBoard::make();  ///< the child marks its calls there
   std::unique_ptr<ChildProcess> child_;
 };
 

@@ -51,14 +51,14 @@ REFUSED = NEVER_LOADED + [
 FAILED = [
     ("loading-aborts", "*", "load", ENDED + r"signal 6 \(Aborted\)", None),
     ("create-exits", "*", "load", ENDED + r"exit\(3\)", None),
-    ("probe-hangs", "*", "load", "it took longer than 10 s", None),
+    ("probe-hangs", "*", "load", r"it took longer than 10 s in a constructor, probe\(\) or create\(\)$", None),
     ("exit-crashes", "stop/labels*", "exit", ENDED + r"signal 6 \(Aborted\)", None),
     ("fit-throws", "stop/labels*", "stop/labels/float32", ".*the matrix is singular",
      "fit-throws: the matrix is singular"),
     ("fit-escapes", "stop/labels*", "stop/labels/float64", ENDED + r"signal 6 \(Aborted\)", None),
     ("fit-exits", "stop/labels*", "stop/labels/float32", ENDED + r"exit\(0\)", None),
     ("fit-crashes", "stop/labels*", "stop/labels/float64", ENDED + CRASH, None),
-    ("fit-hangs", "stop/labels/float32", "stop/labels/float32", "it took longer than 10 s", None),
+    ("fit-hangs", "stop/labels/float32", "stop/labels/float32", r"it took longer than 10 s in fit\(\)$", None),
     ("wrong-labels", "invariants/separated", "invariants/separated/float32", ".*row 0 has label",
      "wrong-labels: it reports an inertia of "),
     ("wrong-counts", "invariants/separated", "invariants/separated/float32", ".*cluster 0 has count",
@@ -174,6 +174,7 @@ class Table(TestCase):
                    "info-crashes", "info-long", "info-large", "info-bytes", "supports-hangs", "supports-exits",
                    "estimate-crashes",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
+        tables |= {"open-hangs", "pass-hangs"}  # used below
         # Used by test_process_state.py, test_results.py and test_supervision.py.
         tables |= {"meddles", "garbage", "hostile", "garbled-texts"}
         tables |= {"long-summary"}  # used by test_command_line.py
@@ -313,10 +314,22 @@ class Process(TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         report = json.loads(done.stdout)
         self.assertEqual([result.get("message") for result in report["results"]],
-                         ["it took longer than 10 s"] * 3)
+                         ["it took longer than 10 s in fit()"] * 3)
         self.assertRegex(report["stopped"],
                          r"^3 cases took longer than 10 s each, so the rest was not run \(\d+ cases\); --timeout")
         self.assertEqual(done.stderr, f"lloyd: {report['stopped']}\n")
+
+    def test_the_call_that_hangs_is_named(self):
+        for plugin, case, call in (("supports-hangs", "stop/labels/float32", r"supports\(\)"),
+                                   ("open-hangs", "stop/labels/float32", r"open\(\)"),
+                                   ("pass-hangs", "pass/sequence/float32", "a pass"),
+                                   ("session-hangs", "stop/labels/float32", r"release\(\) of its session"),
+                                   ("backend-hangs", "stop/labels/float32", r"release\(\)")):
+            with self.subTest(plugin):
+                done = verify(plugin, "--case", case, "--timeout", "5", "--json")
+                self.assertEqual(done.returncode, 1, done.stderr)
+                messages = [result.get("message", "") for result in json.loads(done.stdout)["results"]]
+                self.assertRegex(messages[-1], rf"it took longer than 5 s in {call}$")
 
     def test_what_a_plugin_prints_is_not_mixed_with_results(self):
         done = verify("prints", "--case", "stop/labels*", "--json")
