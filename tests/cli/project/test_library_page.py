@@ -65,6 +65,18 @@ class Examples(OutOfTreeCase):
         for call in ("lloyd::kmeans(", ".save(", "load(", ".predict("):
             self.assertIn(call, first)
 
+    def test_packages_that_the_cmake_package_needs_are_named(self):
+        config = (ROOT / "core" / "cmake" / "LloydConfig.cmake.in").read_text()
+        packages = {"fmt": "libfmt-dev", "ZLIB": "zlib1g-dev", "Threads": None}
+        needed = re.findall(r"find_dependency\((\w+)", config)
+        self.assertEqual(sorted(needed), sorted(packages))
+        page = PAGES[1].read_text()
+        for name in needed:
+            if packages[name]:
+                self.assertIn(packages[name], page)
+        headers = (ROOT / "core" / "include").rglob("*.hpp")
+        self.assertFalse([file for file in headers if re.search(r"#include <(fmt/|zlib)", file.read_text())])
+
     def test_all_stop_reasons_are_explained(self):
         header = (ROOT / "core" / "include" / "lloyd" / "plugin" / "abi" / "types.hpp").read_text()
         body = re.search(r"enum class StopReason[^{]*\{(.*?)\};", header, re.DOTALL).group(1)
