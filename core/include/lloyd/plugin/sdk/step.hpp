@@ -79,7 +79,8 @@ concept Step = requires(S& step, const double* centroids, std::int64_t clusters,
 
 /// A step that reports which labels of a block changed: `assign(block, labels, changes)` also calls
 /// changes.add() once for each row whose label changes (from -1 if it had none), before it returns.
-/// It replaces `assign(block, labels)` in passes with StepPassOptions::reports_changes; LloydLoop
+/// The rows may be added in any order, one by one or several at a time: the sums are exact. It
+/// replaces `assign(block, labels)` in passes with StepPassOptions::reports_changes; LloydLoop
 /// updates sums by the changes.
 template <class S>
 concept ReportsLabelChanges = requires(S& step, RowRange block, std::int32_t* labels,
