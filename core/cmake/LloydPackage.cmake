@@ -31,7 +31,8 @@ install(CODE "
 install(DIRECTORY docs DESTINATION ${data_folder}
   FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.png PATTERN *.cpp)
 install(DIRECTORY configs DESTINATION ${data_folder})
-install(DIRECTORY plugins DESTINATION ${data_folder} FILES_MATCHING PATTERN README.md)
+# The pages for authors of backends point to the sources of Lloyd's own.
+install(DIRECTORY plugins DESTINATION ${data_folder} PATTERN build EXCLUDE)
 install(DIRECTORY bench/peers DESTINATION ${data_folder}/bench
   USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN *.py)
 install(DIRECTORY apps/examples apps/plugin_template apps/cuda_plugin_template

@@ -73,6 +73,22 @@ class Example(OutOfTreeCase):
         # So do the links of the pages.
         self.command(sys.executable, ROOT / "tests" / "check_links.py", lloyd)
 
+    def test_installed_pages_name_installed_files(self):
+        share = self.moved_install() / "share" / "lloyd"
+        # Pages about the development of Lloyd, which needs the sources.
+        development = {"CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md"}
+        paths = 0
+        for page in share.rglob("*.md"):
+            name = page.relative_to(share).as_posix()
+            if name in development or name.startswith(("docs/decisions/", "docs/design/", "tests/")):
+                continue
+            quoted = r"`((?:apps|bench|configs|core|docs|plugins|tests)/[\w./-]+)`(?!\s+of\s+the\s+sources)"
+            for path in re.findall(quoted, page.read_text()):
+                self.assertTrue((share / path).exists(), f"{name}: {path}")
+                paths += 1
+        self.assertGreater(paths, 30)
+        self.assertEqual([folder for folder in share.rglob("*") if folder.is_dir() and not any(folder.iterdir())], [])
+
     def test_man_pages_and_completion_are_installed(self):
         if not (BUILD_TREE / "apps" / "manual").exists():
             self.skipTest("a cross build writes no man pages")
