@@ -41,7 +41,7 @@ struct BackwardStep : RowStep<BackwardStep<T>, T> {
 constexpr BackendInfo kBackwardInfo = exact_step_info("reports changes backwards");
 static_assert(ReportsLabelChanges<BackwardStep<float>>);
 
-TEST(LabelChanges, MayBeReportedInAnyOrder) {
+TEST(LabelChangeSums, MayBeReportedInAnyOrder) {
   const Dataset points = make_blobs({.samples = 3000, .features = 3, .centers = 6, .seed = 3});
   const auto backend = std::make_shared<const LoadedBackend>(
       "backward", make_plugin_header("backward", "1"), new StepBackend<BackwardStep, kBackwardInfo>,
