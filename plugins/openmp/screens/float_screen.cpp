@@ -243,6 +243,7 @@ HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t count, std::in
                        const TileCentroids<Real>& centroids, const std::int32_t* former,
                        TileLabels& nearest) {
   nearest.unproven = 0;
+  std::fill(nearest.labels + count, nearest.labels + kTile, 0);
   screen_features<static_cast<std::size_t>(kMaxRegisterFeatures)>(
       tile, static_cast<std::size_t>(count), static_cast<std::size_t>(features), centroids,
       nearest);

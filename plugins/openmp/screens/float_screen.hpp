@@ -35,9 +35,9 @@ struct TileCentroids {
   ScoreLimit<Real> limit;
 };
 
-/// Screens the first `count` (1 to kTile) samples of a tile; results of other lanes are
-/// unspecified. The score of a sample y and a centroid e is |e|^2 - 2 y.e, their squared distance
-/// minus |y|^2. `former`: kTile labels.
+/// Screens the first `count` (1 to kTile) samples of a tile. The other lanes get labels in [0, k);
+/// their other results are unspecified. The score of a sample y and a centroid e is |e|^2 - 2 y.e,
+/// their squared distance minus |y|^2. `former`: kTile labels.
 template <class Real>
 void screen_tile(InstructionSet set, const TileVector<Real>* tile, std::int64_t count,
                  std::int64_t d, const TileCentroids<Real>& centroids, const std::int32_t* former,

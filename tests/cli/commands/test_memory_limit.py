@@ -47,9 +47,9 @@ class MemoryLimit(TestCase):
         processor = str(min(os.sched_getaffinity(0)))
         done = subprocess.run(["taskset", "-c", processor, LLOYD, "fit", self.blobs(1_000_000), "-k",
                                "8", "-b", "openmp", "--max-iterations", "1", "--memory-limit",
-                               "80MiB"], check=True, capture_output=True, text=True)
+                               "145MiB"], check=True, capture_output=True, text=True)
         self.assertRegex(done.stderr, r"is read in blocks of \d+ samples, by a fit in windows of "
-                                      r"32768, to stay within 80.0 MiB of memory")
+                                      r"32768, to stay within 145.0 MiB of memory")
 
     def test_labels_of_blocks_are_those_of_the_whole(self):
         file = self.blobs(1_000_000)

@@ -71,6 +71,7 @@ class Screener {
     const std::int64_t d = view_.features;
     const T* samples = static_cast<const T*>(view_.data) + begin * view_.stride;
     TileLabels nearest;
+    std::fill_n(nearest.labels, kTile, -1);
     nearest.bounds = &bounds;
     if constexpr (std::is_same_v<T, float>) {
       if (kind_ == Screen::rows) {
@@ -307,6 +308,10 @@ TYPED_TEST(OpenmpNearest, SamplesOfPartOfATileGetTheSameResults) {
           ASSERT_EQ(part.labels[lane], whole.labels[lane]) << count << ' ' << lane;
           ASSERT_EQ(bounds.upper[lane], whole_bounds.upper[lane]) << count << ' ' << lane;
           ASSERT_EQ(bounds.lower[lane], whole_bounds.lower[lane]) << count << ' ' << lane;
+        }
+        for (std::int64_t lane = count; lane < kTile; ++lane) {
+          ASSERT_GE(part.labels[lane], 0) << count << ' ' << lane;
+          ASSERT_LT(part.labels[lane], given.k) << count << ' ' << lane;
         }
       }
     }

@@ -16,10 +16,10 @@ Limit smaller_limit(Limit a, Limit b) {
   return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
 }
 
-/// The folder of a control group.
+/// A control group.
 struct ControlGroup {
-  std::string folder;
-  bool version_2;
+  std::string folder;  ///< with the files of its limits
+  bool version_2;      ///< whether these are of version 2 or 1
 };
 
 /// The groups in a line of /proc/self/cgroup, with their parents. "0::/path" is version 2,
