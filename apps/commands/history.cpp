@@ -74,7 +74,7 @@ void add_history_command(CLI::App& app, Context& context) {
                   "taken")
       ->required();
   sub->add_flag("--by-time", command->by_time,
-                "Sort the runs by their times instead of taking the files in the given order");
+                "Sort the runs by when they began instead of keeping the given order");
   auto* json = sub->add_flag("--json", command->json, "The same as --format json");
   sub->add_option("--format", command->format, "text, markdown, csv or json")
       ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))

@@ -195,8 +195,9 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
   }
   note("{} is read in blocks of {} samples{}, to stay within {} of memory\n", data_.file,
        planned.block_rows,
-       planned.window_rows == 0 ? ""
-                                : fmt::format(", by a fit in windows of {}", planned.window_rows),
+       planned.window_rows == 0
+           ? ""
+           : fmt::format(" (by the fit, in windows of {})", planned.window_rows),
        experiment::format_bytes(limit));
   return_freed_memory();
   return {describe_rows(std::move(source_), planned.block_rows), planned.block_rows,

@@ -44,7 +44,7 @@ struct Setting {
   std::string_view key;
 };
 
-// In this order: the end of "drop_columns" is "columns".
+// "drop_columns" comes before "columns", whose pattern also matches its end.
 constexpr std::array<Setting, 4> kSettings = {
     {{"drop_columns = {\"", "\"}", "--drop-columns {}", "'dataset.drop_columns: [{}]'"},
      {"columns = {\"", "\"}", "--columns {}", "'dataset.columns: [{}]'"},

@@ -15,10 +15,10 @@ namespace lloyd::apps {
 class MarkedCall {
  public:
   MarkedCall(SupervisionBoard& board, PluginCall call) noexcept
-      : board_(board), former_(board.mark(call)) {}
+      : board_(board), former_(board.begin(call)) {}
   ~MarkedCall() {
     barrier_.check();  // first: a forked copy must not change the board, which it shares
-    board_.mark(former_);
+    board_.end(former_);
   }
   MarkedCall(const MarkedCall&) = delete;
   MarkedCall& operator=(const MarkedCall&) = delete;
@@ -29,8 +29,8 @@ class MarkedCall {
   ForkBarrier barrier_;
 };
 
-/// Wraps a backend so that every call of it, its sessions, their notes, caches, seeding kernels and
-/// passes is marked. `board` must outlive it.
+/// Wraps a backend so that all calls into it are marked: those of the backend, its sessions, and
+/// their notes, caches, seeding kernels and passes. `board` must outlive it.
 std::unique_ptr<LoadedBackend> mark_calls(std::unique_ptr<LoadedBackend> plugin,
                                           SupervisionBoard& board);
 

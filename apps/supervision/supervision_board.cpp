@@ -14,15 +14,21 @@
 namespace lloyd::apps {
 
 std::string_view to_string(PluginCall call) {
-  static constexpr std::array<std::string_view, 15> kNames = {
-      "",           "load",
-      "supports()", "estimate()",
-      "open()",     "fit()",
-      "label()",    "partial()",
-      "seeding",    "a pass",
-      "evict()",    "query()",
-      "notes()",    "release() of its session",
-      "release()"};
+  static constexpr std::array<std::string_view, 15> kNames = {"",
+                                                              "load",
+                                                              "supports()",
+                                                              "estimate()",
+                                                              "open()",
+                                                              "fit()",
+                                                              "label()",
+                                                              "partial()",
+                                                              "a seeding call",
+                                                              "a call of its passes",
+                                                              "evict()",
+                                                              "query()",
+                                                              "notes()",
+                                                              "release() of its session",
+                                                              "release()"};
   const auto at = static_cast<std::size_t>(call);
   return at < kNames.size() ? kNames[at] : std::string_view();
 }
@@ -39,6 +45,24 @@ SupervisionBoard& SupervisionBoard::make() {
 PluginCall SupervisionBoard::mark(PluginCall call) noexcept {
   changed_at_ = Clock::now().time_since_epoch().count();
   return call_.exchange(call);
+}
+
+PluginCall SupervisionBoard::begin(PluginCall call) noexcept {
+  ++running_calls_;
+  return mark(call);
+}
+
+void SupervisionBoard::end(PluginCall former) noexcept {
+  if (--running_calls_ == 0) {
+    mark(PluginCall::none);
+  } else if (former != PluginCall::none) {
+    mark(former);
+  }
+}
+
+void SupervisionBoard::clear_calls() noexcept {
+  running_calls_ = 0;
+  mark(PluginCall::none);
 }
 
 SupervisionBoard::Clock::time_point SupervisionBoard::changed_at() const noexcept {

@@ -61,10 +61,16 @@ class SupervisionBoard {
   /// Creates a board in a shared mapping that is never released. Throws Error.
   static SupervisionBoard& make();
 
-  /// Marks a call as begun, or, with `none`, as ended. Returns the former mark.
-  PluginCall mark(PluginCall call) noexcept;
+  /// Marks a call as begun. Returns the former mark, for end(). Calls may overlap, on one thread or
+  /// on several.
+  PluginCall begin(PluginCall call) noexcept;
+  /// Marks a call as ended: the mark becomes `none` if no other call is running, else `former`
+  /// unless that is `none`.
+  void end(PluginCall former) noexcept;
+  /// Forgets calls that did not end, such as those of a child that was killed.
+  void clear_calls() noexcept;
   PluginCall call() const noexcept { return call_; }
-  /// Time of the last mark() or set_status().
+  /// Time of the last begin(), end(), clear_calls() or set_status().
   Clock::time_point changed_at() const noexcept;
 
   /// Sets the exit status that the process is about to end with. Async-signal-safe.
@@ -82,7 +88,10 @@ class SupervisionBoard {
   SharedText<1024> termination;  ///< reason of a std::terminate(); empty: not called
 
  private:
+  PluginCall mark(PluginCall call) noexcept;
+
   std::atomic<PluginCall> call_{PluginCall::none};
+  std::atomic<int> running_calls_{0};
   std::atomic<std::int64_t> changed_at_{0};
   std::atomic<int> status_{kNoStatus};
   std::atomic<pid_t> process_{0};

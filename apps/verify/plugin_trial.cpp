@@ -108,7 +108,8 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
   return 0;
 }
 
-// Where a child was that exceeded its time limit, for the end of a sentence.
+// " in fit()": the call that was running, to end the message about the time limit; empty if none
+// was.
 std::string place_of(PluginCall call) {
   if (call == PluginCall::none) return {};
   if (call == PluginCall::load) return " in a constructor, probe() or create()";
@@ -151,7 +152,7 @@ std::string PluginTrial::lost(Event event) {
 // Starts a new child that begins with case `first`, and sets `plan` from its report. Returns an
 // empty text on success, else one sentence.
 std::string PluginTrial::start(std::size_t first, conformance::Plan& plan) {
-  board_.mark(PluginCall::none);
+  board_.clear_calls();
   child_ = std::make_unique<ChildProcess>([&](const ChildProcess::Reporter& report) {
     return run_cases(file_, glob_, first, board_, report);
   });

@@ -68,28 +68,31 @@ std::vector<SettingFacts> settings_of(const History& history) {
   return settings;
 }
 
-// The settings that rows have in common are left out: see common_settings_text().
-std::vector<ChangedSetting> differing_settings(const History& history) {
-  std::vector<ChangedSetting> differing = defaults_of(settings_of(history));
-  std::erase_if(differing, [&](const ChangedSetting& usual) {
+// The settings whose values differ between rows; see common_settings_text() for the others.
+std::vector<SettingDefault> differing_settings(const History& history) {
+  std::vector<SettingDefault> differing = defaults_of(settings_of(history));
+  std::erase_if(differing, [&](const SettingDefault& setting_default) {
     return std::all_of(history.rows.begin(), history.rows.end(), [&](const HistoryRow& row) {
-      return value_of(row.facts, usual) == value_of(history.rows.front().facts, usual);
+      return value_of(row.facts, setting_default) ==
+             value_of(history.rows.front().facts, setting_default);
     });
   });
   return differing;
 }
 
-// "all settings: restarts = 5": what differs from the defaults in all rows alike; may be empty.
+// "all settings: restarts = 5": the settings that all rows have in common and that are not
+// defaults; may be empty.
 std::string common_settings_text(const History& history) {
-  const std::vector<ChangedSetting> differing = differing_settings(history);
+  const std::vector<SettingDefault> differing = differing_settings(history);
   std::string text;
-  for (const ChangedSetting& usual : defaults_of(settings_of(history))) {
-    const bool differs = std::any_of(differing.begin(), differing.end(),
-                                     [&](const auto& other) { return other.path == usual.path; });
+  for (const SettingDefault& setting_default : defaults_of(settings_of(history))) {
+    const bool differs = std::any_of(differing.begin(), differing.end(), [&](const auto& other) {
+      return other.path == setting_default.path;
+    });
     if (differs) continue;
     text += fmt::format("{}{} = {}", text.empty() ? "all settings: " : "; ",
-                        setting_key_text(usual.path),
-                        setting_value_text(value_of(history.rows.front().facts, usual)));
+                        setting_key_text(setting_default.path),
+                        setting_value_text(value_of(history.rows.front().facts, setting_default)));
   }
   return text;
 }
@@ -166,13 +169,14 @@ std::vector<std::string> notes_of(const History& history) {
 }
 
 // `defaults`: the settings that any row changes, see defaults_of().
-ordered_json facts_json(const SettingFacts& facts, const std::vector<ChangedSetting>& defaults) {
+ordered_json facts_json(const SettingFacts& facts, const std::vector<SettingDefault>& defaults) {
   ordered_json json = {{"dataset", facts.dataset},
                        {"samples", facts.samples},
                        {"features", facts.features},
                        {"clusters", facts.clusters},
                        {"seed", facts.seed ? ordered_json(*facts.seed) : ordered_json(nullptr)}};
-  for (const ChangedSetting& usual : defaults) json[usual.path] = value_of(facts, usual);
+  for (const SettingDefault& setting_default : defaults)
+    json[setting_default.path] = value_of(facts, setting_default);
   return json;
 }
 
@@ -203,7 +207,7 @@ std::string history_markdown(const History& history) {
 }
 
 std::string history_csv(const History& history) {
-  const std::vector<ChangedSetting> defaults = defaults_of(settings_of(history));
+  const std::vector<SettingDefault> defaults = defaults_of(settings_of(history));
   std::vector<ordered_json> lines;
   for (const HistoryRow& row : history.rows) {
     const ordered_json facts = facts_json(row.facts, defaults);
@@ -238,7 +242,7 @@ ordered_json history_json(const History& history) {
                     {"commit", text_or_null(run.commit)},
                     {"cpu", text_or_null(run.cpu)}});
   }
-  const std::vector<ChangedSetting> defaults = defaults_of(settings_of(history));
+  const std::vector<SettingDefault> defaults = defaults_of(settings_of(history));
   ordered_json rows = ordered_json::array();
   for (const HistoryRow& row : history.rows) {
     ordered_json axes = ordered_json::object();

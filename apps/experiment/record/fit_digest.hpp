@@ -52,9 +52,9 @@ struct TrialDigest {
 
 /// A key of the data set or the fit, see changed_settings().
 struct ChangedSetting {
-  std::string path;              ///< as in an experiment file: "dataset.standardize"
-  nlohmann::ordered_json value;  ///< differs from `usual`
-  nlohmann::ordered_json usual;  ///< default; null if the key has none
+  std::string path;                      ///< as in an experiment file: "dataset.standardize"
+  nlohmann::ordered_json value;          ///< differs from the default
+  nlohmann::ordered_json default_value;  ///< null if the key has none
   bool operator==(const ChangedSetting&) const = default;
 };
 

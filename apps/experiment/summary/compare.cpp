@@ -262,12 +262,13 @@ void compare_sources(const Record& older, const Record& newer, std::vector<std::
   SettingFacts after;
   before.changed = changed_settings(older);
   after.changed = changed_settings(newer);
-  for (const ChangedSetting& usual : defaults_of({before, after})) {
-    if (!usual.path.starts_with("dataset.") || usual.path == "dataset.dtype") continue;
-    const nlohmann::ordered_json old_value = value_of(before, usual);
-    const nlohmann::ordered_json new_value = value_of(after, usual);
+  for (const SettingDefault& setting_default : defaults_of({before, after})) {
+    if (!setting_default.path.starts_with("dataset.") || setting_default.path == "dataset.dtype")
+      continue;
+    const nlohmann::ordered_json old_value = value_of(before, setting_default);
+    const nlohmann::ordered_json new_value = value_of(after, setting_default);
     if (old_value == new_value) continue;
-    parts.push_back(fmt::format("{}: {} (old), {} (new)", setting_key_text(usual.path),
+    parts.push_back(fmt::format("{}: {} (old), {} (new)", setting_key_text(setting_default.path),
                                 setting_value_text(old_value), setting_value_text(new_value)));
   }
 }

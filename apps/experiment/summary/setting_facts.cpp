@@ -35,15 +35,15 @@ std::string list_text(std::vector<T> values) {
 // defaults in any of `settings`, each preceded by "; ".
 std::string changed_text(const std::vector<SettingFacts>& settings) {
   std::string text;
-  for (const ChangedSetting& usual : defaults_of(settings)) {
+  for (const SettingDefault& setting_default : defaults_of(settings)) {
     std::vector<std::string> values;
     for (const SettingFacts& setting : settings) {
-      std::string value = setting_value_text(value_of(setting, usual));
+      std::string value = setting_value_text(value_of(setting, setting_default));
       if (std::find(values.begin(), values.end(), value) == values.end()) {
         values.push_back(std::move(value));
       }
     }
-    text += fmt::format("; {} = {}", setting_key_text(usual.path), distinct_text(values));
+    text += fmt::format("; {} = {}", setting_key_text(setting_default.path), distinct_text(values));
   }
   return text;
 }
@@ -54,23 +54,23 @@ SettingFacts setting_facts_of(const FitDigest& fit) {
   return {fit.dataset, fit.samples, fit.features, fit.clusters, fit.seed, fit.changed};
 }
 
-std::vector<ChangedSetting> defaults_of(const std::vector<SettingFacts>& settings) {
-  std::vector<ChangedSetting> defaults;
+std::vector<SettingDefault> defaults_of(const std::vector<SettingFacts>& settings) {
+  std::vector<SettingDefault> defaults;
   for (const SettingFacts& setting : settings) {
     for (const ChangedSetting& changed : setting.changed) {
       const bool known = std::any_of(defaults.begin(), defaults.end(),
                                      [&](const auto& other) { return other.path == changed.path; });
-      if (!known) defaults.push_back({changed.path, changed.usual, changed.usual});
+      if (!known) defaults.push_back({changed.path, changed.default_value});
     }
   }
   return defaults;
 }
 
-nlohmann::ordered_json value_of(const SettingFacts& facts, const ChangedSetting& usual) {
+nlohmann::ordered_json value_of(const SettingFacts& facts, const SettingDefault& setting_default) {
   for (const ChangedSetting& changed : facts.changed) {
-    if (changed.path == usual.path) return changed.value;
+    if (changed.path == setting_default.path) return changed.value;
   }
-  return usual.usual;
+  return setting_default.value;
 }
 
 std::string setting_key_text(const std::string& path) {
@@ -98,13 +98,13 @@ std::string setting_value_text(const nlohmann::ordered_json& value) {
   return text;
 }
 
-std::string facts_text(const SettingFacts& facts, const std::vector<ChangedSetting>& stated) {
+std::string facts_text(const SettingFacts& facts, const std::vector<SettingDefault>& stated) {
   std::string text = fmt::format("{}, n = {}, d = {}, k = {}", shown(facts.dataset, kMaxNameBytes),
                                  facts.samples, facts.features, facts.clusters);
   if (facts.seed) text += fmt::format(", seed = {}", *facts.seed);
-  for (const ChangedSetting& usual : stated) {
-    text += fmt::format(", {} = {}", setting_key_text(usual.path),
-                        setting_value_text(value_of(facts, usual)));
+  for (const SettingDefault& setting_default : stated) {
+    text += fmt::format(", {} = {}", setting_key_text(setting_default.path),
+                        setting_value_text(value_of(facts, setting_default)));
   }
   return text;
 }

@@ -22,19 +22,25 @@ struct SettingFacts {
 
 SettingFacts setting_facts_of(const FitDigest& fit);
 
-/// The settings of any of these that differ from their defaults, with the defaults as values, in
-/// the order of their first appearance.
-std::vector<ChangedSetting> defaults_of(const std::vector<SettingFacts>& settings);
+/// A setting and its default.
+struct SettingDefault {
+  std::string path;              ///< as in an experiment file: "dataset.standardize"
+  nlohmann::ordered_json value;  ///< the default; null if the key has none
+};
+
+/// The settings of any of these that differ from their defaults, in the order of their first
+/// appearance.
+std::vector<SettingDefault> defaults_of(const std::vector<SettingFacts>& settings);
 /// The value of a setting, given its default by defaults_of().
-nlohmann::ordered_json value_of(const SettingFacts& facts, const ChangedSetting& usual);
+nlohmann::ordered_json value_of(const SettingFacts& facts, const SettingDefault& setting_default);
 /// The name of a key in texts: "standardize" for "dataset.standardize".
 std::string setting_key_text(const std::string& path);
-/// A value in texts: "a, b" for a list, "none" for null.
+/// A value as text: "a,b" for a list, "none" for null.
 std::string setting_value_text(const nlohmann::ordered_json& value);
 
 /// "iris.csv, n = 150, d = 4, k = 3, seed = 7, standardize = true". `stated` holds the settings to
 /// name, from defaults_of().
-std::string facts_text(const SettingFacts& facts, const std::vector<ChangedSetting>& stated);
+std::string facts_text(const SettingFacts& facts, const std::vector<SettingDefault>& stated);
 
 /// One line for each data set, with the values of its settings: "iris.csv: n = 150; d = 4; k = 2,
 /// 3; seed = 7; standardize = true". Settings of the data set and the fit are stated if they differ

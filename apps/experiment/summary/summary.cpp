@@ -67,7 +67,8 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
     inertias.push_back(trial.inertia);
     row.fewest_iterations = std::min(row.fewest_iterations, trial.iterations);
     row.most_iterations = std::max(row.most_iterations, trial.iterations);
-    if (trial.extras) row.most_empty = std::max(row.most_empty, trial.extras->clusters_empty);
+    if (trial.extras)
+      row.max_empty_clusters = std::max(row.max_empty_clusters, trial.extras->clusters_empty);
   }
   if (fit.after_one) {
     row.quality.inertia_after_one = fit.after_one->inertia;
@@ -144,19 +145,19 @@ std::vector<std::string> empty_cluster_notes(const Summary& summary) {
   std::vector<std::string> notes;
   bool more = false;
   for (const SummaryRow& row : summary.rows) {
-    if (row.most_empty == 0) continue;
+    if (row.max_empty_clusters == 0) continue;
     const std::int64_t clusters = row.facts.clusters;
-    const char* const verb = row.most_empty == 1 ? "is" : "are";
+    const char* const verb = row.max_empty_clusters == 1 ? "is" : "are";
     const std::string setting = setting_text(summary, row);
     // At inertia 0 each cluster is one distinct sample, see empty_cluster_warnings().
     std::string note =
         row.quality.final_inertia == 0
             ? fmt::format("{} has only {}, so {} of the {} clusters {} empty",
                           shown(row.facts.dataset, 200),
-                          format_count(clusters - row.most_empty, "distinct sample"),
-                          row.most_empty, clusters, verb)
-            : fmt::format("{} of the {} clusters {} empty{}", row.most_empty, clusters, verb,
-                          setting.empty() ? "" : fmt::format(" with {}", setting));
+                          format_count(clusters - row.max_empty_clusters, "distinct sample"),
+                          row.max_empty_clusters, clusters, verb)
+            : fmt::format("{} of the {} clusters {} empty{}", row.max_empty_clusters, clusters,
+                          verb, setting.empty() ? "" : fmt::format(" with {}", setting));
     if (std::find(notes.begin(), notes.end(), note) != notes.end()) continue;
     if (notes.size() == kMaxNotes) {
       more = true;
@@ -164,7 +165,7 @@ std::vector<std::string> empty_cluster_notes(const Summary& summary) {
       notes.push_back(std::move(note));
     }
   }
-  if (more) notes.emplace_back("other settings have empty clusters, too");
+  if (more) notes.emplace_back("fits of other settings end with empty clusters as well");
   return notes;
 }
 

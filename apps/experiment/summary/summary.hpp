@@ -46,7 +46,7 @@ struct SummaryRow {
   std::int64_t outliers = 0;
   std::int64_t fewest_iterations = 0;
   std::int64_t most_iterations = 0;
-  std::int64_t most_empty = 0;  ///< largest number of empty clusters at the end of a fit
+  std::int64_t max_empty_clusters = 0;  ///< largest number of empty clusters at the end of a fit
   Quality quality;
   /// FitDigest::adjusted_rand_index and simplified_silhouette; NaN: not computed
   double adjusted_rand_index = std::numeric_limits<double>::quiet_NaN();
@@ -107,8 +107,8 @@ bool has_failures(const SummaryRow& row);
 /// The meaning of the mark, in one line without "*"; empty if no row is marked.
 std::string mark_note(const Summary& summary);
 
-/// Sentences about settings whose fits end with empty clusters, without those beyond a maximum
-/// number.
+/// Sentences about settings whose fits end with empty clusters: the first five, then one that says
+/// that there are more.
 std::vector<std::string> empty_cluster_notes(const Summary& summary);
 
 /// The smallest and largest number of trials behind a row's time; 0 if no row has times.

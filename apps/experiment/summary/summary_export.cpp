@@ -58,7 +58,7 @@ const char* compared_unit(const Summary& summary, const SummaryRow& row) {
 
 // `defaults`: the settings that any row changes, see defaults_of().
 ordered_json row_json(const std::vector<VaryingAxis>& axes,
-                      const std::vector<ChangedSetting>& defaults, const Summary& summary,
+                      const std::vector<SettingDefault>& defaults, const Summary& summary,
                       const SummaryRow& row) {
   const std::string unit = summary.per_iteration ? "ms_per_iteration" : "ms_per_fit";
   const bool measured = row.ok > 0;
@@ -95,8 +95,8 @@ ordered_json row_json(const std::vector<VaryingAxis>& axes,
   add_fact("features", row.facts.features);
   add_fact("clusters", row.facts.clusters);
   add_fact("seed", row.facts.seed ? ordered_json(*row.facts.seed) : ordered_json(nullptr));
-  for (const ChangedSetting& usual : defaults)
-    add_fact(usual.path.c_str(), value_of(row.facts, usual));
+  for (const SettingDefault& setting_default : defaults)
+    add_fact(setting_default.path.c_str(), value_of(row.facts, setting_default));
   json["spread"] = number(row.spread);
   json["outliers"] = count(row.outliers);
   json["fewest_iterations"] = count(row.fewest_iterations);
@@ -143,7 +143,7 @@ std::vector<ordered_json> rows_json(const Summary& summary) {
   const std::vector<VaryingAxis> axes = varying_axes_of(summary);
   std::vector<SettingFacts> settings;
   for (const SummaryRow& row : summary.rows) settings.push_back(row.facts);
-  const std::vector<ChangedSetting> defaults = defaults_of(settings);
+  const std::vector<SettingDefault> defaults = defaults_of(settings);
   std::vector<ordered_json> rows;
   for (const SummaryRow& row : summary.rows) {
     rows.push_back(row_json(axes, defaults, summary, row));

@@ -94,8 +94,8 @@ std::string published_text(const SummaryRow& row, const std::string& quantity) {
   return published->number ? format_number(*published->number) : published->text;
 }
 
-// What all speedups of more accurate labels than the baseline's state, such as " over float32";
-// empty if they differ, or if there are none.
+// The Comparison::over that all speedups over a less accurate baseline share, such as " over
+// float32"; empty if they differ or there are none.
 std::string common_over(const Summary& summary) {
   std::string common;
   for (const SummaryRow& row : summary.rows) {

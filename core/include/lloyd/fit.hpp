@@ -91,10 +91,11 @@ struct Fit : Model {
 /// data sets and parameters that the backend does not support. The samples must not change while a
 /// session is open: labels and sums would belong to different values.
 ///
-/// One thread at a time may use a session; open one session per thread, which may be on the same
-/// data set. While fit_from(), label(), check(), fit() or a seeding with the session runs, these
-/// throw InputError on another thread, and on the same thread in a function that is called back,
-/// such as an observer.
+/// One thread at a time may use a session; open one session per thread. They may be on the same
+/// data set. While fit_from(), label(), check(), fit() or a seeding with the session runs, calling
+/// one of these on another thread throws InputError. So does calling one on the same thread from a
+/// function that fit_from(), label(), check() or the seeding calls back, such as an observer. The
+/// `start` function of fit() runs between these calls and may use the session.
 ///
 /// On a part of a data set, see Dataset::part(), the constructor, fit_from(), label() and check()
 /// are collective, as is fit() below: every rank calls them with the same centroids and options.
@@ -159,8 +160,8 @@ class BackendSession {
   /// error of the backend, since changed samples may be the cause.
   void check_samples() const;
 
-  /// The session of the backend. This object releases it. Nothing checks that one thread at a time
-  /// calls its functions.
+  /// The session of the backend. This object releases it. Its functions may be called by
+  /// one thread at a time, which is not checked.
   Session& session() { return *session_; }
   /// The backend of the session.
   const LoadedBackend& backend() const { return *backend_; }
@@ -173,10 +174,10 @@ class BackendSession {
 
  private:
   friend class SessionUse;
-  /// Who uses the session.
+  /// The thread that has claimed the session, see SessionUse.
   struct User {
-    std::atomic<std::thread::id> thread{};  ///< no thread: not in use
-    bool in_call = false;                   ///< of `thread`
+    std::atomic<std::thread::id> thread{};  ///< default value: the session is free
+    bool in_call = false;  ///< whether `thread` is within a call; only `thread` accesses it
   };
 
   Fit run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,

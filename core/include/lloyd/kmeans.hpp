@@ -11,9 +11,10 @@
 
 namespace lloyd {
 
-/// Options of kmeans(). All have defaults. If one of the functions throws, the fit is cancelled,
-/// and kmeans() throws that exception once the backend has returned; with several ranks, the others
-/// return a cancelled fit.
+/// Options of kmeans(). All have defaults. If a function in the options throws, the fit is
+/// cancelled, and kmeans() throws the exception once the backend has returned. With several ranks,
+/// the other ranks return a cancelled fit, or the finished one if the exception came after the last
+/// iteration.
 struct KMeansOptions {
   /// k is an argument of kmeans(), so `clusters` must have its default or be equal to k.
   FitOptions fit = {};

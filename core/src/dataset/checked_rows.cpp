@@ -52,7 +52,7 @@ std::string changed_file_text(const std::string& file) {
 
 std::string changed_rows_text(const std::string& name) {
   return fmt::format(
-      "{}: the source of rows returned other values than when the data set was made; it must "
+      "{}: the source of rows returned values that differ from those of its first pass; it must "
       "return the same rows in every pass",
       name);
 }

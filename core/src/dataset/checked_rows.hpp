@@ -11,10 +11,10 @@
 
 namespace lloyd {
 
-/// Hashes of row 0 and every step-th row after it. The step is at least 256 and limits the rows to
-/// 1024, so that hashing takes less than 1 % of the time of reading. A change of all rows, or of
-/// `step` adjacent ones, changes a hash; a change of a fraction f of the rows, chosen independently
-/// of the step, leaves m hashes as they are with probability (1 - f)^m.
+/// Hashes of every step-th row, beginning with row 0. The step is the smallest value >= 256 with at
+/// most 1024 hashed rows, so that hashing takes less than 1 % of the time of reading. A change of
+/// `step` adjacent rows is detected. If a fraction f of the rows changes independently of the step,
+/// it is missed with probability (1 - f)^m, where m is the number of hashed rows.
 class RowHashes {
  public:
   RowHashes(std::int64_t samples, std::int64_t features, DType dtype);
@@ -39,7 +39,8 @@ std::string changed_rows_text(const std::string& name);
 /// The message about a changed file.
 std::string changed_file_text(const std::string& file);
 
-/// The rows of another source. Reading throws InputError if a row has another hash.
+/// Forwards to another source, and throws InputError if the hash of a row that was read differs
+/// from the stored one.
 class CheckedRows final : public RowSource {
  public:
   CheckedRows(std::shared_ptr<const RowSource> source, RowHashes hashes)

@@ -160,7 +160,8 @@ Status status_of(const std::function<void()>& body) noexcept {
   } catch (const std::exception& error) {
     return Status::error(StatusCode::internal, error.what());
   } catch (...) {
-    return Status::error(StatusCode::internal, "an exception that is not a std::exception");
+    return Status::error(StatusCode::internal,
+                         "a function threw an exception that is not derived from std::exception");
   }
 }
 

@@ -48,7 +48,8 @@ class CancellingObserver final : public Observer {
   const KeptException& kept_;
 };
 
-// The function, or an empty one if it is empty. What it throws is kept.
+// Wraps a function so that its exceptions are kept; an empty function stays empty. Both arguments
+// must outlive the result.
 template <class... Args>
 std::function<void(Args...)> keep_exceptions(const std::function<void(Args...)>& function,
                                              KeptException& kept) {
@@ -213,7 +214,8 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
   if (!uses_seed(options.seeding.method)) {
     distinct.restarts = std::min<std::int64_t>(options.restarts, 1);
   }
-  // The functions are called while other ranks wait for this one, and partly from the plugin.
+  // These functions are called while other ranks wait for this one, some of them from within the
+  // plugin, so their exceptions must not unwind the callers.
   KeptException kept;
   CancellingObserver cancelling(observer, kept);
   const bool has_functions = on_stage || checkpoints.on_warning || checkpoints.on_resume;

@@ -27,9 +27,8 @@ double row_bytes(const ProblemShape& shape) {
   return static_cast<double>(shape.features) * static_cast<double>(size_of(shape.dtype));
 }
 
-// Rows of the smallest useful window, which the threads of a backend share: enough for many blocks
-// per thread, since threads wait for one another at its end. Reading compressed parts of a file
-// takes larger windows.
+// The smallest number of rows in a window with which the threads of a backend have enough blocks to
+// share. Compressed chunks of a file need larger windows.
 std::int64_t min_window_rows(const ProblemShape& shape, std::int64_t reading_bytes) {
   constexpr double kBytesPerCore = 2 << 20;
   constexpr double kMinRowsPerCore = 4096;
@@ -97,6 +96,8 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   MemoryPlan plan{rows, 0, static_cast<std::int64_t>(bytes)};
   if ((backend.info().capabilities & kCapabilityRowWindows) != 0) {
     const std::int64_t smallest = min_window_rows(shape, reading_bytes);
+    // Threads wait for one another at the end of each window, so larger windows are faster, if the
+    // limit allows them.
     for (const std::int64_t factor : {8, 4, 2, 1}) {
       const std::int64_t window = std::min(factor * smallest, shape.samples);
       const double fit_bytes = total(window, 2, shape.samples);

@@ -26,7 +26,8 @@ class KeptException {
   }
 
   bool kept() const noexcept { return kept_; }
-  /// Throws the exception, if one is kept. Not while other threads may call call().
+  /// Throws the exception, if one is kept. Must not run concurrently with
+  /// call().
   void rethrow() const {
     if (kept()) std::rethrow_exception(exception_);
   }

@@ -28,7 +28,8 @@ double value_of(const SumPlan& plan, const SumWords& words, std::size_t feature)
     return std::bit_cast<double>(words.low) + std::bit_cast<double>(words.high);
   }
   const Int128 total = static_cast<Int128>(words.high) << 64 | words.low;
-  return to_double(total) * plan.quanta[feature];  // a power of two, so it is exact
+  return to_double(total) *
+         plan.quanta[feature];  // a power of two: rounded only if the result is subnormal
 }
 
 double largest_of(const FeatureStatistics& feature) {

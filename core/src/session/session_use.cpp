@@ -20,8 +20,8 @@ SessionUse::SessionUse(BackendSession& session, Scope scope) : user_(session.use
   }
   if (!outermost_ && user_.in_call) {
     throw InputError(
-        fmt::format("{}: the session on {} is in use by the call that called this function back; "
-                    "use another session there",
+        fmt::format("{}: the session on {} is in use by the call from which this one is made, for "
+                    "example in an observer; open another session for it",
                     session.backend().name(), session.dataset().name()));
   }
   user_.in_call = scope == Scope::call;

@@ -5,12 +5,13 @@
 
 namespace lloyd {
 
-/// From construction to destruction, a session is used by one thread. Costs one atomic operation.
+/// Claims a session for the calling thread during the lifetime of this object. Costs one atomic
+/// operation.
 class SessionUse {
  public:
   enum class Scope {
     call,   ///< one call of the session, during which the thread may not use it otherwise
-    calls,  ///< several calls; the thread creates a SessionUse for each of them
+    calls,  ///< a sequence of calls, each with a SessionUse of its own
   };
 
   /// Throws InputError if another thread uses the session, or if the thread is in a call of it:
@@ -23,7 +24,7 @@ class SessionUse {
  private:
   BackendSession::User& user_;
   Scope scope_;
-  bool outermost_;  // of this thread
+  bool outermost_;  // whether this object made the claim
 };
 
 }  // namespace lloyd

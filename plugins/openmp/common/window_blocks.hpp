@@ -1,5 +1,6 @@
-// Blocks of a window of rows: large ones first, which have few rows left over for partial tiles,
-// and ever smaller ones, since threads wait for the last block of each window.
+// Splits a window of rows into blocks. Large blocks come first: each block ends with partly filled
+// tiles of gathered rows, so fewer blocks have fewer of these. Later blocks shrink, because threads
+// wait for the last block of a window.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 
 namespace lloyd_openmp {
 
-/// The end of each block of `window`. Each block takes 1 / (2 `threads`) of the rows that are left,
-/// in whole tiles, but at least 512 rows and at most 1 MiB: a larger one would leave L2 before it
-/// is used. `row_bytes`: bytes of a row.
+/// The end of each block of `window`. A block takes 1 / (2 `threads`) of the remaining rows, in
+/// whole tiles: at most 1 MiB, so that rows that a thread loaded are still in its L2 when it
+/// screens them, but at least 512 rows, unless fewer are left. `row_bytes`: bytes of a row.
 inline std::vector<std::int64_t> window_block_ends(lloyd::RowRange window, int threads,
                                                    std::int64_t row_bytes) {
   constexpr std::int64_t kMinRows = 512;

@@ -16,10 +16,10 @@ HWY_BEFORE_NAMESPACE();
 namespace lloyd_openmp {
 namespace HWY_NAMESPACE {
 
-// Calls body(vectors, first) for registers of samples that together hold lanes [0, count): usually
-// kSampleVectors at a time, and one at a time if few samples are left.
+// Covers lanes [0, count) with groups of registers and calls body(group_size, first_lane) for each:
+// groups of kSampleVectors, and single registers once at most half a group is left.
 template <class Real, class Body>
-HWY_INLINE void for_each_vectors(std::size_t count, const Body& body) {
+HWY_INLINE void for_each_register_group(std::size_t count, const Body& body) {
   const std::size_t lanes = hn::Lanes(Tag<Real>());
   std::size_t first = 0;
   for (; first + kSampleVectors / 2 * lanes < count; first += kSampleVectors * lanes) {
@@ -216,7 +216,7 @@ HWY_INLINE void screen_vectors(const TileVector<Real>* tile, std::size_t first, 
 template <class Real>
 HWY_INLINE void screen_many_features(const TileVector<Real>* tile, std::size_t count, std::size_t d,
                                      const TileCentroids<Real>& centroids, TileLabels& nearest) {
-  for_each_vectors<Real>(count, [&](auto vectors, std::size_t first) HWY_ATTR {
+  for_each_register_group<Real>(count, [&](auto vectors, std::size_t first) HWY_ATTR {
     screen_vectors<vectors>(tile, first, d, centroids, nearest);
   });
 }
@@ -243,6 +243,7 @@ HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t count, std::in
                        const TileCentroids<Real>& centroids, const std::int32_t* former,
                        TileLabels& nearest) {
   nearest.unproven = 0;
+  // Bounds are stored by gathers with the labels of all lanes, so unused lanes need valid ones.
   std::fill(nearest.labels + count, nearest.labels + kTile, 0);
   screen_features<static_cast<std::size_t>(kMaxRegisterFeatures)>(
       tile, static_cast<std::size_t>(count), static_cast<std::size_t>(features), centroids,
@@ -277,14 +278,16 @@ HWY_INLINE void measure_exactly(const TileVector<double>* tile, std::size_t firs
   });
 }
 
-// Few sums would wait for one another, so fewer samples are measured to more centroids at a time.
+// Four independent sums hide the latency of the additions: with fewer registers of samples, more
+// centroids are measured at a time.
 void label_exactly_in(const TileVector<double>* tile, std::int64_t count, std::int64_t features,
                       const double* centroids, std::int64_t k, std::int32_t* labels) {
   const auto d = static_cast<std::size_t>(features);
   const auto clusters = static_cast<std::size_t>(k);
-  for_each_vectors<double>(
+  for_each_register_group<double>(
       static_cast<std::size_t>(count), [&](auto vectors, std::size_t first) HWY_ATTR {
         constexpr std::size_t kSums = 4;
+        static_assert(kSums % vectors == 0);
         constexpr std::size_t kCentroids = kSums / vectors;
         LowestTwo<double, vectors> best;
         std::size_t c = 0;

@@ -48,8 +48,8 @@ class MemoryLimit(TestCase):
         done = subprocess.run(["taskset", "-c", processor, LLOYD, "fit", self.blobs(1_000_000), "-k",
                                "8", "-b", "openmp", "--max-iterations", "1", "--memory-limit",
                                "145MiB"], check=True, capture_output=True, text=True)
-        self.assertRegex(done.stderr, r"is read in blocks of \d+ samples, by a fit in windows of "
-                                      r"32768, to stay within 145.0 MiB of memory")
+        self.assertRegex(done.stderr, r"is read in blocks of \d+ samples \(by the fit, in windows of "
+                                      r"32768\), to stay within 145.0 MiB of memory")
 
     def test_labels_of_blocks_are_those_of_the_whole(self):
         file = self.blobs(1_000_000)

@@ -322,7 +322,7 @@ class Process(TestCase):
     def test_the_call_that_hangs_is_named(self):
         for plugin, case, call in (("supports-hangs", "stop/labels/float32", r"supports\(\)"),
                                    ("open-hangs", "stop/labels/float32", r"open\(\)"),
-                                   ("pass-hangs", "pass/sequence/float32", "a pass"),
+                                   ("pass-hangs", "pass/sequence/float32", "a call of its passes"),
                                    ("session-hangs", "stop/labels/float32", r"release\(\) of its session"),
                                    ("backend-hangs", "stop/labels/float32", r"release\(\)")):
             with self.subTest(plugin):

@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "supervision/supervised_backend.hpp"
@@ -24,6 +26,26 @@ TEST(MarkedCall, AForkedCopyLeavesTheMark) {
     }
   }
   if (copy == 0) ::_exit(0);  // the mark did not end the copy
+  EXPECT_EQ(board.call(), PluginCall::none);
+}
+
+TEST(MarkedCall, NamesACallWhileAnyRuns) {
+  SupervisionBoard& board = SupervisionBoard::make();
+  {
+    const MarkedCall fit(board, PluginCall::fit);
+    {
+      const MarkedCall query(board, PluginCall::query);
+      EXPECT_EQ(board.call(), PluginCall::query);
+    }
+    EXPECT_EQ(board.call(), PluginCall::fit);
+  }
+  EXPECT_EQ(board.call(), PluginCall::none);
+  // Calls of two threads, of which the first to begin ends first.
+  auto first = std::make_unique<MarkedCall>(board, PluginCall::open);
+  auto second = std::make_unique<MarkedCall>(board, PluginCall::fit);
+  first.reset();
+  EXPECT_EQ(board.call(), PluginCall::fit);
+  second.reset();
   EXPECT_EQ(board.call(), PluginCall::none);
 }
 

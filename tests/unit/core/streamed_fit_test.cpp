@@ -325,8 +325,8 @@ TEST(StreamedFits, ASourceThatReturnsOtherValuesIsNamed) {
   for (const std::int64_t window_rows : {0, 100}) {
     for (const std::string& message : messages_of_faults(shift_values, window_rows)) {
       EXPECT_EQ(message,
-                "failing: the source of rows returned other values than when the data set was "
-                "made; it must return the same rows in every pass");
+                "failing: the source of rows returned values that differ from those of its first "
+                "pass; it must return the same rows in every pass");
     }
   }
 }

@@ -329,12 +329,13 @@ TEST(DistributedFits, ASourceThatReturnsOtherValuesOnOneRankIsNamedByAll) {
         std::make_shared<const FaultyRows>("points", matrix, good_reads, shift_values);
     const Dataset part = Dataset::part(source, 2, communicator);
     BackendSession session(backend, part, backend->default_parameters(), 2);
-    EXPECT_EQ(message_of<InputError>([&] {
-                session.fit_from({0, 1}, {.clusters = 2});
-              }),
-              name_of_rank(1, host_name()) +
-                  ": points: the source of rows returned other values than when the data set was "
-                  "made; it must return the same rows in every pass");
+    EXPECT_EQ(
+        message_of<InputError>([&] {
+          session.fit_from({0, 1}, {.clusters = 2});
+        }),
+        name_of_rank(1, host_name()) +
+            ": points: the source of rows returned values that differ from those of its first "
+            "pass; it must return the same rows in every pass");
   });
 }
 

@@ -1,5 +1,5 @@
 // Charts over samples, features or clusters, if one of them varies; other axes become small multiples. Several data
-// sets have a panel each: their sizes differ, but are not what is compared.
+// sets have a panel each: their sizes differ, but are not an axis of the experiment.
 const sizes = ['samples', 'features', 'clusters'];
 
 function varyingSizes() {
@@ -42,7 +42,7 @@ function panelTitle(row, x, pooled = []) {
 }
 
 // What a chart can be drawn over, the default first: the varying sizes, the one with most values first; sizes in which
-// only data sets differ come last. '' stands for a row per setting.
+// only data sets differ come last. '' means one row per setting.
 function sizesByValues() {
   const count = (size) => unique(data.rows.map((row) => row[size])).length;
   const byCount = (a, b) => count(b) - count(a);

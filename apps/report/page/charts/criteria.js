@@ -1,9 +1,10 @@
 // Quality of the clusters over k: a panel for each criterion of each data set. A mark is the median of the seeds.
 const seedPath = 'seeding.seed';
-const agreement = 1e-3; // backends that differ by at most this share a line
-const mostNames = 8; // of backends in a label
+const agreementTolerance = 1e-3; // backends that differ by at most this share a line
+const maxNames = 8; // of backends in a label
 
-// range(row): the lowest and the highest value of the row's trials. scale(value): what `agreement` is relative to.
+// range(row): the lowest and the highest value of the row's trials. scale(value): what `agreementTolerance` is relative
+// to.
 const criteria = [
   {name: 'inertia', label: 'inertia (look for the bend)', value: (row) => row.inertia,
     range: (row) => row.inertia_range, scale: Math.abs, text: format.inertia},
@@ -22,7 +23,7 @@ function agree(row, other) {
     .every((criterion) => {
       const theirs = [criterion.value(other), ...criterion.range(other)];
       return [criterion.value(row), ...criterion.range(row)].every((value, index) =>
-        Math.abs(value - theirs[index]) <= agreement * criterion.scale(theirs[index]));
+        Math.abs(value - theirs[index]) <= agreementTolerance * criterion.scale(theirs[index]));
     });
 }
 
@@ -45,8 +46,8 @@ function agreeingGroups(rows) {
 }
 
 function namesText(names) {
-  const rest = names.length - mostNames;
-  return rest > 0 ? `${names.slice(0, mostNames).join(', ')} and ${rest} more` : names.join(', ');
+  const rest = names.length - maxNames;
+  return rest > 0 ? `${names.slice(0, maxNames).join(', ')} and ${rest} more` : names.join(', ');
 }
 
 // The mark of rows that differ in their seeds only. `names`: the backends with this mark.

@@ -44,8 +44,9 @@ struct CsvOptions {
   /// Leaves out rows in which a feature is missing: a marker of a missing value (an empty cell, NA,
   /// ?, null) or NaN. Dataset::dropped_rows counts them.
   bool drop_missing = false;
-  /// Texts of feature cells that count as missing, besides the markers above. A number also stands
-  /// for equal ones: -999 for -999.0. Such a cell is refused unless `drop_missing` is set.
+  /// Texts of feature cells that count as missing, besides the markers above. A text that
+  /// is a number, with a decimal point, also matches cells of equal value: -999 matches -999.0.
+  /// Such a cell is refused unless `drop_missing` is set.
   std::vector<std::string> missing = {};
   /// Reads 2,5 as 2.5, and refuses a number with a point. The delimiter must not be a comma.
   bool decimal_comma = false;
@@ -59,15 +60,15 @@ struct CsvOptions {
 /// Reads a table of numbers; the name of the data set is the file's.
 /// Syntax: numbers as in std::from_chars, with an optional leading '+'; spaces and tabs around
 /// cells, and blank lines, are ignored, except that a blank line between the rows of a single
-/// column is a missing value; lines end with LF or CRLF; cells may be in double quotes, within
-/// which columns that are left out may have line breaks; a UTF-8 byte-order mark is skipped; there
-/// are no comments. Each number is rounded once, to the nearest value of the dtype; numbers below
-/// the smallest subnormal of the dtype become zero. Throws InputError with file, line and column
-/// (counted from 1) for a cell that is not a number, not finite or beyond the range of the dtype,
-/// for a row of a different length, for a carriage return or NUL byte in a cell, and if the first
-/// line could be a header or a sample or its first column row numbers; with file and line for a
-/// line above 256 MiB and if `memory_limit` is exceeded; with the file for an unknown column, an
-/// empty table, UTF-16 text, or a file that changes while it is read. Throws Cancelled if `stop`
+/// column is a missing value; lines end with LF or CRLF; cells may be in double quotes; in
+/// columns that are left out, a quoted cell may contain line breaks; a UTF-8 byte-order mark is
+/// skipped; there are no comments. Each number is rounded once, to the nearest value of the dtype;
+/// numbers below the smallest subnormal of the dtype become zero. Throws InputError with file, line
+/// and column (counted from 1) for a cell that is not a number, not finite or beyond the range of
+/// the dtype, for a row of a different length, for a carriage return or NUL byte in a cell, and if
+/// the first line could be a header or a sample or its first column row numbers; with file and line
+/// for a line above 256 MiB and if `memory_limit` is exceeded; with the file for an unknown column,
+/// an empty table, UTF-16 text, or a file that changes while it is read. Throws Cancelled if `stop`
 /// returns true.
 Dataset read_csv(const std::filesystem::path& file, const CsvOptions& options = {});
 

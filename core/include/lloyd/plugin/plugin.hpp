@@ -13,7 +13,7 @@
 #include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/lloyd_loop.hpp>
 #include <lloyd/plugin/sdk/step_backend.hpp>
-#ifndef __CUDACC__  // nvcc 13.0 ends with an internal error
+#ifndef __CUDACC__  // nvcc 13.0 fails on this header with an internal compiler error
 #include <lloyd/plugin/sdk/thread_team.hpp>
 #endif
 

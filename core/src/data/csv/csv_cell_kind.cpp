@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "data/csv/csv_cursor.hpp"
@@ -195,23 +196,30 @@ bool is_missing_value(std::string_view text) {
   return error == std::errc{} && stop == text.data() + text.size() && std::isnan(value);
 }
 
+namespace {
+
+// The value of a text that is a number as in a CSV file; none for another text.
+std::optional<double> number_of(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
 MissingValues::MissingValues(const std::vector<std::string>& texts) : texts_(texts) {
   for (const std::string& text : texts) {
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc{} && stop == end) numbers_.push_back(value);
+    if (const std::optional<double> value = number_of(text)) numbers_.push_back(*value);
   }
 }
 
 bool MissingValues::has_text(std::string_view cell) const {
   if (std::find(texts_.begin(), texts_.end(), cell) != texts_.end()) return true;
   if (numbers_.empty()) return false;
-  double value = 0;
-  const char* const end = cell.data() + cell.size();
-  const auto [stop, error] = std::from_chars(cell.data(), end, value);
-  return error == std::errc{} && stop == end &&
-         std::find(numbers_.begin(), numbers_.end(), value) != numbers_.end();
+  const std::optional<double> value = number_of(cell);
+  return value && std::find(numbers_.begin(), numbers_.end(), *value) != numbers_.end();
 }
 
 NumberAdvice number_advice(std::string_view text, bool decimal_comma) {

@@ -63,7 +63,7 @@ void inspect_cell(const CsvColumns& columns, const CsvCell& cell, std::int64_t c
   }
 }
 
-// Inspects the row, and up to some thousand cells of those that follow it in its block.
+// Inspects the row and the rows below it in its block, up to kMaxCells cells.
 InspectedText inspect_text(const CsvColumns& columns, CsvCursor row, std::int64_t rows_above) {
   constexpr std::int64_t kMaxCells = 20'000;
   InspectedText found;

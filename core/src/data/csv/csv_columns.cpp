@@ -115,10 +115,10 @@ bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
   CsvRow row = values;
   while (std::ssize(row.cells) == count) {
     const std::string_view last = row.cells.back().text;
-    const bool tells_nothing =
+    const bool is_inconclusive =
         missing.has_text(last) ||
         (options.drop_missing ? is_missing_value(last) : ends_with_nan(row, cursor.delimiter()));
-    if (!tells_nothing) return ends_with_class(row, cursor.delimiter());
+    if (!is_inconclusive) return ends_with_class(row, cursor.delimiter());
     try {
       leave_row(cursor, count);
       if (!cursor.find_row()) return false;

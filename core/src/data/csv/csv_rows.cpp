@@ -125,7 +125,8 @@ bool CsvRows::find_row() {
   return true;
 }
 
-// Reads more text behind the cursor, whose line is `line`; false at the end of the file.
+// Appends more text to the block; `line` is that of the cursor, for messages. False at the end of
+// the file.
 bool CsvRows::extend_block(std::int64_t line) {
   const std::size_t size = block_.size();
   const std::size_t parsed = size - cursor_.bytes_left();
@@ -321,13 +322,17 @@ bool CsvRows::read_row(PageBuffer<T>& values, std::vector<std::string>& classes)
     } catch (const NumberNeededError& error) {
       throw InputOptionError(error.what() +
                              column_advice(columns_, error, start, kept_ + dropped()));
-    } catch (const UnclosedQuoteError&) {
+    } catch (const UnclosedQuoteError& error) {
       // The row goes on in the next block: it is read again.
       cursor_ = start;
       values.resize(value_count);
       classes.resize(class_count);
       class_bytes_ = class_bytes;
-      if (start.bytes_left() > kMaxBrokenRowBytes || !extend_block(start.line())) throw;
+      if (start.bytes_left() > kMaxBrokenRowBytes) {
+        throw InputError(fmt::format("{}; a row with line breaks in quotes may have at most 16 MiB",
+                                     error.what()));
+      }
+      if (!extend_block(start.line())) throw;
     }
   }
 }

@@ -71,7 +71,8 @@ void add_one(std::int64_t, double* values) {
 }
 
 constexpr const char* kChangedRows =
-    "changing: the source of rows returned other values than when the data set was made; it must "
+    "changing: the source of rows returned values that differ from those of its first pass; it "
+    "must "
     "return the same rows in every pass";
 
 void expect_noticed(const std::shared_ptr<const LoadedBackend>& backend, ChangingRows::Kind kind,

@@ -382,6 +382,9 @@ TEST_F(CsvValues, CountsGivenTextsAsMissing) {
   options.drop_missing = true;
   options.missing = {"-999", "no data"};
   EXPECT_EQ(read("a,b\n1,2\n-999.0,3\n4,NA\n5,\"no data\"\n6,-99\n", options).samples(), 2);
+  options.missing = {"999"};
+  EXPECT_EQ(read("a,b\n1,2\n+999,3\n", options).samples(), 1);
+  options.missing = {"-999", "no data"};
   EXPECT_EQ(read("a,b\nno data,no data\n1,2\n3,4\n", options).features(), 2)
       << "the last column holds no classes";
   options.label_column = "b";
@@ -410,7 +413,7 @@ TEST_F(CsvValues, ReadsLineBreaksInColumnsThatAreLeftOut) {
             "t.csv, line 4, column 3: 'four' is not a number; drop_columns = {\"note\", \"y\"} "
             "leaves the column out, label_column = \"y\" takes it as classes");
   const std::string refused =
-      ": the quoted cell has a line break, which only columns may have that are left out (the "
+      ": the quoted cell has a line break, which is allowed only in columns that are left out (the "
       "drop_columns option)";
   EXPECT_EQ(refusal("x,note,y\n1,\"a\nb\",2\n"), "t.csv, line 2, column 2" + refused);
   EXPECT_EQ(refusal("\"the\nname\",y\n1,2\n"), "t.csv, line 1, column 1" + refused);
@@ -434,6 +437,9 @@ TEST_F(CsvValues, ReadsLineBreaksAcrossBlocks) {
   EXPECT_EQ(data.statistics()[0].maximum, 8);
   EXPECT_EQ(refusal(text + "1,\"open\n" + std::string(5'000'000, 'x') + "\n", options),
             "t.csv, line 360011, column 2: the quoted cell has no closing quote");
+  EXPECT_EQ(refusal("x,note\n1,\"open\n" + std::string(40'000'000, 'x') + "\n", options),
+            "t.csv, line 2, column 2: the quoted cell has no closing quote; a row with line breaks "
+            "in quotes may have at most 16 MiB");
 }
 
 TEST_F(CsvValues, AdvisesOnBlanksBetweenCells) {

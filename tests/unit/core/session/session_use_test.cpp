@@ -102,8 +102,8 @@ TEST_F(SessionUses, InACallbackAreRefused) {
   ASSERT_EQ(messages.size(), 5u);
   for (const std::string& message : messages) {
     EXPECT_EQ(message, "fake: the session on " + dataset_.name() +
-                           " is in use by the call that called this function back; use another "
-                           "session there");
+                           " is in use by the call from which this one is made, for example in an "
+                           "observer; open another session for it");
   }
 }
 

@@ -54,8 +54,8 @@ enum class StopRule : std::int32_t {
   fixed = 1,     ///< exactly max_iterations iterations
 };
 
-/// The stop rule that ended a fit. If several apply to an iteration, the first of `labels`,
-/// `tolerance` and `max_iterations`.
+/// The stop rule that ended a fit. If several rules end it in the same iteration, the reason is the
+/// first of `labels`, `tolerance` and `max_iterations` among them.
 enum class StopReason : std::int32_t {
   none = 0,            ///< the fit has not stopped
   labels = 1,          ///< no label changed in the last iteration

@@ -17,7 +17,7 @@ namespace lloyd {
 /// A 128-bit integer, two's complement.
 __extension__ typedef __int128 Int128;
 
-/// The integer, rounded to nearest. Most sums fit into 64 bits, whose conversion is one
+/// Converts to double, rounding to nearest. Most sums fit into 64 bits and take a single
 /// instruction.
 inline double to_double(Int128 value) {
   const auto low = static_cast<std::int64_t>(value);

@@ -10,7 +10,7 @@
 
 namespace lloyd {
 
-/// The smaller of two limits, of which 0 means none.
+/// The smaller of two limits; 0 means no limit.
 template <class Limit>
 Limit smaller_limit(Limit a, Limit b) {
   return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
@@ -19,12 +19,13 @@ Limit smaller_limit(Limit a, Limit b) {
 /// A control group.
 struct ControlGroup {
   std::string folder;  ///< with the files of its limits
-  bool version_2;      ///< whether these are of version 2 or 1
+  bool version_2;      ///< else version 1
 };
 
-/// The groups in a line of /proc/self/cgroup, with their parents. "0::/path" is version 2,
-/// "4:cpu,cpuacct:/path" is version 1. `mounts`: the folder /sys/fs/cgroup. In a container the path
-/// may be that of the host, so folders other than those of the mounts need not exist.
+/// The control group in a line of /proc/self/cgroup and its parents, in every folder where they may
+/// be mounted. "0::/path" is version 2, "4:cpu,cpuacct:/path" is version 1. `mounts`: the folder
+/// /sys/fs/cgroup. In a container the path may be that of the host, so folders other than those of
+/// the mounts need not exist.
 inline std::vector<ControlGroup> control_groups_in(const std::string& line,
                                                    const std::string& mounts) {
   const std::size_t first = line.find(':');
@@ -35,9 +36,12 @@ inline std::vector<ControlGroup> control_groups_in(const std::string& line,
   const bool version_2 = controllers.empty();
   std::vector<std::string> roots{mounts + "/" + controllers};
   if (version_2) roots = {mounts, mounts + "/unified"};
-  // The folder's name may have the controllers in another order; each has a link to it.
-  std::istringstream names(controllers);
-  for (std::string name; std::getline(names, name, ',');) roots.push_back(mounts + "/" + name);
+  if (controllers.find(',') != controllers.npos) {
+    // The folder's name may list the controllers in another order; each controller has a symbolic
+    // link to it.
+    std::istringstream names(controllers);
+    for (std::string name; std::getline(names, name, ',');) roots.push_back(mounts + "/" + name);
+  }
   std::vector<ControlGroup> groups;
   for (const std::string& root : roots) {
     groups.push_back({root, version_2});
