@@ -407,7 +407,7 @@ void report_end(int status) noexcept {
 }
 
 void report_own_end(int status) noexcept {
-  if (child_board != nullptr) child_board->mark(PluginCall::none);
+  if (child_board != nullptr) child_board->clear_calls();
   report_end(status);
 }
 
