@@ -125,6 +125,10 @@ HWY_INLINE void compute_squared_norms(const TileVector<Real>* tile, std::size_t 
   });
 }
 
+// LowestTwo of a whole group of registers, with the template parameters of MarkedLowestTwo.
+template <class Real>
+using GroupLowestTwo = LowestTwo<Real, kSampleVectors>;
+
 // LowestTwo with the index of a centroid in the low bits of its score, which saves a register and
 // an operation per score.
 template <class Real>
@@ -231,7 +235,7 @@ HWY_INLINE void screen_features(const TileVector<Real>* tile, std::size_t count,
     if (indices_in_score(centroids.clusters, D) > 0) {
       screen_few_features<D, MarkedLowestTwo>(tile, centroids, nearest);
     } else {
-      screen_few_features<D, LowestTwo>(tile, centroids, nearest);
+      screen_few_features<D, GroupLowestTwo>(tile, centroids, nearest);
     }
   } else {
     screen_features<D - 1>(tile, count, d, centroids, nearest);
