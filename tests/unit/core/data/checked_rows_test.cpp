@@ -118,7 +118,12 @@ TEST(ChangedRows, AreNoticedInMappings) {
 
 // The promise of RowHashes.
 TEST(ChangedRows, AreNoticedIfSoManyAreAdjacent) {
-  for (const auto& [samples, step] : {std::pair{300, 256}, {262144, 256}, {300000, 293}}) {
+  struct Size {
+    std::int64_t samples, step;
+  };
+  for (const Size size : {Size{300, 256}, {262144, 256}, {300000, 293}}) {
+    const std::int64_t samples = size.samples;
+    const std::int64_t step = size.step;
     const auto source = std::make_shared<ChangingRows>(samples, ChangingRows::Kind::copied);
     const Dataset dataset(source, 5000);
     std::vector<double> values(2 * static_cast<std::size_t>(samples));
