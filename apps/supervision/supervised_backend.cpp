@@ -14,50 +14,43 @@
 namespace lloyd::apps {
 namespace {
 
-class MarkedNotes final : public SessionNotes {
+// Base of the classes that mark the calls of an optional interface of a session.
+template <class Interface>
+class Marked : public Interface {
  public:
-  explicit MarkedNotes(SupervisionBoard& board) : board_(board) {}
+  explicit Marked(SupervisionBoard& board) : board_(board) {}
   /// Wraps the object; null for null.
-  SessionNotes* around(SessionNotes* plugin) {
+  Interface* around(Interface* plugin) {
     plugin_ = plugin;
     return plugin == nullptr ? nullptr : this;
   }
+
+ protected:
+  SupervisionBoard& board_;
+  Interface* plugin_ = nullptr;
+};
+
+class MarkedNotes final : public Marked<SessionNotes> {
+ public:
+  using Marked::Marked;
   const char* notes() const noexcept override {
     const MarkedCall call(board_, PluginCall::notes);
     return plugin_->notes();
   }
-
- private:
-  SupervisionBoard& board_;
-  SessionNotes* plugin_ = nullptr;
 };
 
-class MarkedCache final : public DeviceCache {
+class MarkedCache final : public Marked<DeviceCache> {
  public:
-  explicit MarkedCache(SupervisionBoard& board) : board_(board) {}
-  /// Wraps the object; null for null.
-  DeviceCache* around(DeviceCache* plugin) {
-    plugin_ = plugin;
-    return plugin == nullptr ? nullptr : this;
-  }
+  using Marked::Marked;
   Status evict() noexcept override {
     const MarkedCall call(board_, PluginCall::evict);
     return plugin_->evict();
   }
-
- private:
-  SupervisionBoard& board_;
-  DeviceCache* plugin_ = nullptr;
 };
 
-class MarkedKernels final : public SeedingKernels {
+class MarkedKernels final : public Marked<SeedingKernels> {
  public:
-  explicit MarkedKernels(SupervisionBoard& board) : board_(board) {}
-  /// Wraps the object; null for null.
-  SeedingKernels* around(SeedingKernels* plugin) {
-    plugin_ = plugin;
-    return plugin == nullptr ? nullptr : this;
-  }
+  using Marked::Marked;
   Status nearest(const NearestRequest& request, Observer* observer) noexcept override {
     const MarkedCall call(board_, PluginCall::seeding);
     return plugin_->nearest(request, observer);
@@ -66,20 +59,11 @@ class MarkedKernels final : public SeedingKernels {
     const MarkedCall call(board_, PluginCall::seeding);
     return plugin_->gains(request, observer);
   }
-
- private:
-  SupervisionBoard& board_;
-  SeedingKernels* plugin_ = nullptr;
 };
 
-class MarkedSeeding final : public ResidentSeeding {
+class MarkedSeeding final : public Marked<ResidentSeeding> {
  public:
-  explicit MarkedSeeding(SupervisionBoard& board) : board_(board) {}
-  /// Wraps the object; null for null.
-  ResidentSeeding* around(ResidentSeeding* plugin) {
-    plugin_ = plugin;
-    return plugin == nullptr ? nullptr : this;
-  }
+  using Marked::Marked;
   Status begin_seeding() noexcept override {
     const MarkedCall call(board_, PluginCall::seeding);
     return plugin_->begin_seeding();
@@ -107,20 +91,11 @@ class MarkedSeeding final : public ResidentSeeding {
     const MarkedCall call(board_, PluginCall::seeding);
     plugin_->end_seeding();
   }
-
- private:
-  SupervisionBoard& board_;
-  ResidentSeeding* plugin_ = nullptr;
 };
 
-class MarkedPasses final : public PassKernels {
+class MarkedPasses final : public Marked<PassKernels> {
  public:
-  explicit MarkedPasses(SupervisionBoard& board) : board_(board) {}
-  /// Wraps the object; null for null.
-  PassKernels* around(PassKernels* plugin) {
-    plugin_ = plugin;
-    return plugin == nullptr ? nullptr : this;
-  }
+  using Marked::Marked;
   Status begin(const PassOptions& options) noexcept override {
     const MarkedCall call(board_, PluginCall::pass);
     return plugin_->begin(options);
@@ -143,20 +118,11 @@ class MarkedPasses final : public PassKernels {
     const MarkedCall call(board_, PluginCall::pass);
     plugin_->end();
   }
-
- private:
-  SupervisionBoard& board_;
-  PassKernels* plugin_ = nullptr;
 };
 
-class MarkedWindows final : public WindowedPasses {
+class MarkedWindows final : public Marked<WindowedPasses> {
  public:
-  explicit MarkedWindows(SupervisionBoard& board) : board_(board) {}
-  /// Wraps the object; null for null.
-  WindowedPasses* around(WindowedPasses* plugin) {
-    plugin_ = plugin;
-    return plugin == nullptr ? nullptr : this;
-  }
+  using Marked::Marked;
   Status begin(const PassOptions& options) noexcept override {
     const MarkedCall call(board_, PluginCall::pass);
     return plugin_->begin(options);
@@ -179,10 +145,6 @@ class MarkedWindows final : public WindowedPasses {
     const MarkedCall call(board_, PluginCall::pass);
     plugin_->end();
   }
-
- private:
-  SupervisionBoard& board_;
-  WindowedPasses* plugin_ = nullptr;
 };
 
 class MarkedSession final : public Session {
