@@ -12,6 +12,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/rows/read_all.hpp"
+#include "dataset/row_marks.hpp"
 
 namespace lloyd {
 namespace {
@@ -81,7 +82,7 @@ class SelectedColumns : public RowView {
     std::vector<T> tile(static_cast<std::size_t>(most * d));
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += most) {
       const RowRange part{begin, std::min(begin + most, rows.end)};
-      source().read(part, tile.data());
+      read_filled(source(), part, tile.data(), MarkedRows::every);
       for (std::int64_t i = 0; i < part.size(); ++i) {
         for (const std::int64_t column : columns_) *values++ = tile[i * d + column];
       }
@@ -158,7 +159,7 @@ class CompleteRows : public RowView {
     for (std::int64_t row = rows.begin; row < rows.end; ++sequence) {
       const std::int64_t begin = sequence->rows.begin + (row - sequence->first);
       const std::int64_t count = std::min(sequence->rows.end - begin, rows.end - row);
-      source().read({begin, begin + count}, to);
+      read_filled(source(), {begin, begin + count}, to);
       to += count * row_bytes(source());
       row += count;
     }
@@ -182,7 +183,7 @@ class CompleteRows : public RowView {
     for (std::int64_t begin = 0; begin < n; begin += most) {
       if (stop && stop()) throw Cancelled();
       const RowRange part{begin, std::min(begin + most, n)};
-      source().read(part, tile.data());
+      read_filled(source(), part, tile.data(), MarkedRows::every);
       for (std::int64_t i = 0; i < part.size(); ++i) {
         const T* const row = tile.data() + i * d;
         if (std::none_of(row, row + d, [](T x) { return std::isnan(x); })) {
@@ -218,7 +219,7 @@ class StandardizedRows : public RowView {
   // That of the source is in other units.
   std::vector<FeatureRounding> rounding() const override { return {}; }
   void read(RowRange rows, void* values) const override {
-    source().read(rows, values);
+    read_filled(source(), rows, values, MarkedRows::every);
     if (dtype() == DType::float32) {
       map_values(rows.size(), static_cast<float*>(values));
     } else {
