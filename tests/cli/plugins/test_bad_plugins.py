@@ -77,6 +77,8 @@ FAILED = [
      r"group=64: .*row \d+ has label 0 ", None),
     ("hamerly-without-margin", "bisector/ties", "bisector/ties/float32",
      r".*iteration 2: row . has label .*the definition gives .*allowed excess 0\)", None),
+    ("margin-of-zero", "bisector/*", "bisector/parameters/float32",
+     r"margin=0: .*iteration 2: row . has label .*the definition gives .*allowed excess 0\)", None),
     ("elkan-without-margin", "bisector/drift", "bisector/drift/float64",
      r".*the definition gives .*allowed excess 0\)", None),
     ("ignores-cancel", "cancel/at-iteration", "cancel/at-iteration/float32",
