@@ -324,7 +324,7 @@ class Process(TestCase):
     def test_the_call_that_hangs_is_named(self):
         for plugin, case, call in (("supports-hangs", "stop/labels/float32", r"supports\(\)"),
                                    ("open-hangs", "stop/labels/float32", r"open\(\)"),
-                                   ("pass-hangs", "pass/sequence/float32", "a call of its passes"),
+                                   ("pass-hangs", "pass/sequence/float32", r"PassKernels::pass\(\)"),
                                    ("session-hangs", "stop/labels/float32", r"release\(\) of its session"),
                                    ("backend-hangs", "stop/labels/float32", r"release\(\)")):
             with self.subTest(plugin):
