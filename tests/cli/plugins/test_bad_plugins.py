@@ -296,7 +296,7 @@ class Process(TestCase):
         self.assertEqual(reported, planned)
         self.assertGreater(len(planned), 100)
         failed = {result.get("message") for result in results if result["outcome"] == "failed"}
-        self.assertEqual(failed, {ENDED + "exit(0)"})
+        self.assertEqual(failed, {ENDED + "exit(0) in fit()"})
 
     def test_equal_failures_are_printed_once_and_again_at_the_end(self):
         done = verify("fit-exits", "--case", "stop/*", "--case", "description/*")
@@ -304,11 +304,11 @@ class Process(TestCase):
         lines, end = done.stdout.split("\nfailed:\n")
         failed = re.findall(r"^failed  (\S+): (.*)$", lines, re.M)
         first = failed[0][0]
-        self.assertEqual(failed[0], ("stop/labels/float32", ENDED + "exit(0)"))
+        self.assertEqual(failed[0], ("stop/labels/float32", ENDED + "exit(0) in fit()"))
         self.assertEqual({message for _, message in failed[1:]}, {f"same failure as {first}"})
         self.assertGreater(len(failed), 10)
         self.assertRegex(lines, r"(?m)^passed  description/info")
-        self.assertRegex(end, rf"^  {len(failed)} times: {re.escape(ENDED)}exit\(0\)\n    stop/labels,")
+        self.assertRegex(end, rf"^  {len(failed)} times: {re.escape(ENDED)}exit\(0\) in fit\(\)\n    stop/labels,")
         self.assertRegex(end, rf"\n\nfit-exits \S+: \d+ passed, {len(failed)} failed, 0 skipped\n$")
 
     def test_a_plugin_that_hangs_everywhere_is_abandoned(self):

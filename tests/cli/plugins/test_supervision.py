@@ -563,6 +563,14 @@ class Sentences(HostileCase):
         self.assertIn("an exception of type int was not caught\n", done.stderr)
         self.assertNotIn("terminate called", done.stderr)
 
+    def test_verify_names_the_last_words_of_a_crash(self):
+        done = self.run_hostile("fit say-and-crash", "verify", self.file, "--case", "stop/labels*")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, rf"(?m)^failed  stop/labels/float32: the plugin ended the process: {ABORTED} in "
+                                      r"fit\(\); last words: tile 7 of 4$")
+        self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float64: same failure as stop/labels/float32$")
+        self.assertIn("tile 7 of 4\n", done.stderr)
+
     def test_a_plugin_that_dies_of_a_broken_pipe(self):
         done = self.run_hostile("fit raise-pipe", *self.FIT)
         self.assertEqual((done.returncode, done.stderr),
