@@ -311,6 +311,14 @@ class Process(TestCase):
         self.assertRegex(end, rf"^  {len(failed)} times: {re.escape(ENDED)}exit\(0\) in fit\(\)\n    stop/labels,")
         self.assertRegex(end, rf"\n\nfit-exits \S+: \d+ passed, {len(failed)} failed, 0 skipped\n$")
 
+    def test_many_different_failures_hint_at_the_sanitizer(self):
+        done = verify("wrong-labels", "--case", "invariants/*", "--case", "stop/*")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"\n\nhint: \d+ cases failed in \d+ ways\. .* LD_PRELOAD=\$\(g\+\+ "
+                                      r"-print-file-name=libasan\.so\) lloyd verify PLUGIN\. See 'When a case fails' in "
+                                      r"docs/write_a_backend\.md\n\nwrong-labels ")
+        self.assertNotIn("hint: ", verify("fit-exits", "--case", "stop/*").stdout)  # one cause
+
     def test_a_plugin_that_hangs_everywhere_is_abandoned(self):
         done = verify("fit-hangs", "--case", "stop/*", "--timeout", "10", "--json")
         self.assertEqual(done.returncode, 1, done.stderr)
