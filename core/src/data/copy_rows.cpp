@@ -211,6 +211,7 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
   copied.feature_names = rows.columns().feature_names;
   copied.has_classes = rows.columns().has_label;
   copied.first_rows = std::move(first_rows);
+  copied.unused_missing = rows.unused_missing();
   return copied;
 }
 
