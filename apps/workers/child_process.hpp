@@ -42,8 +42,8 @@ class ChildProcess {
   const std::string& line() const { return line_; }
   /// Valid after Event::ended.
   const ProcessEnd& end() const { return process_.end(); }
-  /// What the child printed last since forget_words(); after Event::ended, with all that it
-  /// printed. Empty if it printed nothing.
+  /// The summary of a sanitizer's report, or what the child printed last since forget_words();
+  /// after Event::ended, with all that it printed. Empty if it printed nothing.
   std::string last_words();
   /// Leaves what was printed so far out of last_words().
   void forget_words();
@@ -56,7 +56,7 @@ class ChildProcess {
   void finish_output();
 
   Descriptor pipe_;  ///< closed after end of file
-  KeptOutput words_;
+  KeptOutput words_{16384};
   std::optional<ForeignOutput> output_;
   std::string buffer_;
   std::string line_;
