@@ -109,11 +109,6 @@ std::string ChildProcess::last_words() {
   return summary.empty() ? words_.text(kMaxWords) : summary;
 }
 
-void ChildProcess::forget_words() {
-  output_->pass_on();
-  words_.clear();
-}
-
 ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,
                                        const std::function<bool()>& stop) {
   using std::chrono::milliseconds;
