@@ -190,7 +190,6 @@ std::string PluginTrial::start_again(std::size_t first) {
 }
 
 std::string PluginTrial::receive(conformance::Result& result) {
-  child_->forget_words();
   const Event event = wait();
   if (event != Event::line) return lost(event);
   try {

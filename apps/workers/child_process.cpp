@@ -102,13 +102,11 @@ void ChildProcess::finish_output() {
 }
 
 std::string ChildProcess::last_words() {
+  constexpr std::size_t kMaxWords = 300;
   if (process_.ended()) finish_output();
-  return words_.text();
-}
-
-void ChildProcess::forget_words() {
-  output_->pass_on();
-  words_.clear();
+  // The end of a sanitizer's report is a legend.
+  const std::string summary = words_.last_line("SUMMARY: ");
+  return summary.empty() ? words_.text(kMaxWords) : summary;
 }
 
 ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,

@@ -42,11 +42,9 @@ class ChildProcess {
   const std::string& line() const { return line_; }
   /// Valid after Event::ended.
   const ProcessEnd& end() const { return process_.end(); }
-  /// What the child printed last since forget_words(); after Event::ended, with all that it
-  /// printed. Empty if it printed nothing.
+  /// The summary of a sanitizer's report, or what the child printed last; complete after
+  /// Event::ended. Empty if it printed nothing.
   std::string last_words();
-  /// Leaves what was printed so far out of last_words().
-  void forget_words();
   /// True if the child ended because it could not report: code in it has closed the pipe.
   bool lost_pipe() const;
 
@@ -56,7 +54,7 @@ class ChildProcess {
   void finish_output();
 
   Descriptor pipe_;  ///< closed after end of file
-  KeptOutput words_;
+  KeptOutput words_{16384};
   std::optional<ForeignOutput> output_;
   std::string buffer_;
   std::string line_;

@@ -164,6 +164,12 @@ void act(const std::string& what) {
     std::fputs("tile 7 of 4\n", stderr);
     std::abort();
   }
+  if (what == "report-and-crash") {
+    const std::string shadow_bytes(4000, '0');
+    std::fprintf(stderr, "==7==ERROR: a sanitizer\nSUMMARY: a sanitizer: kernel.cpp:9\n%s\n",
+                 shadow_bytes.c_str());
+    std::abort();
+  }
   if (what == "start-daemon") start_daemon();
   if (what == "escape") escape();
   if (what == "respawn") respawn();

@@ -71,7 +71,7 @@ class Limits(HostileCase):
         done = self.run_hostile("release-backend exit", "verify", self.file, "--case", "stop/labels*")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"(?m)^failed +exit: when the backend was released: the plugin ended the "
-                                      r"process: exit\(0\)$")
+                                      r"process: exit\(0\) in release\(\)$")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "this machine has no /dev/full")
     def test_a_sentence_survives_a_release_that_does_not_return(self):
@@ -570,6 +570,8 @@ class Sentences(HostileCase):
                                       r"fit\(\); last words: tile 7 of 4$")
         self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float64: same failure as stop/labels/float32$")
         self.assertIn("tile 7 of 4\n", done.stderr)
+        done = self.run_hostile("fit report-and-crash", "verify", self.file, "--case", "stop/labels*")
+        self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float32: .*; last words: a sanitizer: kernel\.cpp:9$")
 
     def test_a_plugin_that_dies_of_a_broken_pipe(self):
         done = self.run_hostile("fit raise-pipe", *self.FIT)
