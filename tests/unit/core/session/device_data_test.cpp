@@ -22,14 +22,14 @@
 namespace lloyd {
 namespace {
 
-constexpr std::int64_t kRows = 5000;
-constexpr std::int64_t kColumns = 3;
+constexpr std::int64_t kDeviceRows = 5000;
+constexpr std::int64_t kDeviceColumns = 3;
 
 std::vector<float> float_blobs() {
-  const Dataset blobs =
-      make_blobs({.samples = kRows, .features = kColumns, .centers = 5, .dtype = DType::float32});
+  const Dataset blobs = make_blobs(
+      {.samples = kDeviceRows, .features = kDeviceColumns, .centers = 5, .dtype = DType::float32});
   const auto* const values = static_cast<const float*>(blobs.matrix().data);
-  return {values, values + kRows * kColumns};
+  return {values, values + kDeviceRows * kDeviceColumns};
 }
 
 class DeviceData : public testing::Test {
@@ -38,9 +38,11 @@ class DeviceData : public testing::Test {
   void TearDown() override { fake::device_lies = {}; }
 
   Dataset on_device() const {
-    return {"rows", fake::copy_to_device(values_, kRows, kColumns), backend_};
+    return {"rows", fake::copy_to_device(values_, kDeviceRows, kDeviceColumns), backend_};
   }
-  Dataset on_host() const { return {"rows", Matrix::view(values_.data(), kRows, kColumns)}; }
+  Dataset on_host() const {
+    return {"rows", Matrix::view(values_.data(), kDeviceRows, kDeviceColumns)};
+  }
 
   std::vector<float> values_ = float_blobs();
   std::shared_ptr<const LoadedBackend> backend_ = fake::make_device_backend();
@@ -71,7 +73,7 @@ TEST_F(DeviceData, HasTheStatisticsOfHostData) {
   EXPECT_TRUE(device.in_device_memory());
   EXPECT_FALSE(device.in_memory());
   EXPECT_EQ(device.matrix().data, nullptr);
-  EXPECT_EQ(device.matrix().stride, kColumns);
+  EXPECT_EQ(device.matrix().stride, kDeviceColumns);
   EXPECT_EQ(device.view().memory_space, MemorySpace::device);
   EXPECT_EQ(device.view().data, device.device_matrix()->data);
   EXPECT_EQ(host.device_matrix(), nullptr);
@@ -127,7 +129,7 @@ TEST_F(DeviceData, IsCheckedWithAFewRows) {
 }
 
 TEST_F(DeviceData, NoticesChangedSamples) {
-  const DeviceMatrix matrix = fake::copy_to_device(values_, kRows, kColumns);
+  const DeviceMatrix matrix = fake::copy_to_device(values_, kDeviceRows, kDeviceColumns);
   const Dataset device("rows", matrix, backend_);
   BackendSession session(backend_, device, backend_->default_parameters());
   *const_cast<float*>(fake::flip_address(static_cast<const float*>(matrix.data))) += 1;
@@ -162,7 +164,7 @@ TEST_F(DeviceData, CopiesResultsWithinTheDevice) {
 TEST_F(DeviceData, IsRefusedByHostBackends) {
   const auto host = fake::make<fake::FakeStep>("host-only");
   const std::string described = device_error_of<BackendError>(
-      [&] { Dataset("rows", fake::copy_to_device(values_, kRows, kColumns), host); });
+      [&] { Dataset("rows", fake::copy_to_device(values_, kDeviceRows, kDeviceColumns), host); });
   EXPECT_EQ(described,
             "rows: the samples are in device memory, and host-only reads only samples in host "
             "memory");
@@ -176,7 +178,7 @@ TEST_F(DeviceData, IsRefusedByHostBackends) {
 }
 
 TEST_F(DeviceData, IsRefusedWithOneSentence) {
-  const DeviceMatrix matrix = fake::copy_to_device(values_, kRows, kColumns);
+  const DeviceMatrix matrix = fake::copy_to_device(values_, kDeviceRows, kDeviceColumns);
   const auto refused = [&](const DeviceMatrix& given, const char* part) {
     const std::string text = device_error_of<Error>([&] { Dataset("rows", given, backend_); });
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -206,8 +208,8 @@ TEST_F(DeviceData, IsRefusedWithOneSentence) {
 
 TEST_F(DeviceData, IsNotReadByHostFunctions) {
   const Dataset device = on_device();
-  const std::vector<std::int32_t> labels(kRows, 0);
-  const std::vector<double> centroids(kColumns, 0);
+  const std::vector<std::int32_t> labels(kDeviceRows, 0);
+  const std::vector<double> centroids(kDeviceColumns, 0);
   for (const std::function<void()>& use : std::vector<std::function<void()>>{
            [&] { standardize(device); }, [&] { inertia(device, centroids, labels); },
            [&] { seed_indices(device, 3, {}); }}) {
@@ -223,8 +225,8 @@ TEST_F(DeviceData, IsNotReadByHostFunctions) {
 TEST_F(DeviceData, NotFiniteIsReportedLikeForHostData) {
   for (const float value :
        {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
-    values_[4500 * kColumns + 1] = value;
-    values_[4700 * kColumns] = value;
+    values_[4500 * kDeviceColumns + 1] = value;
+    values_[4700 * kDeviceColumns] = value;
     const std::string host = device_error_of<InputError>([&] { on_host(); });
     EXPECT_EQ(device_error_of<InputError>([&] { on_device(); }), host);
     EXPECT_NE(host.find("row 4500, column 1"), std::string::npos) << host;
@@ -270,7 +272,7 @@ TEST_F(DeviceData, BadStatisticsAreRefused) {
   EXPECT_NE(text.find("it reports an infinite value in row 12, column 2, where"), std::string::npos)
       << text;
   fake::device_lies.describe = [](RowsDescription& description) {
-    description.invalid_row = kRows;
+    description.invalid_row = kDeviceRows;
   };
   EXPECT_THROW(on_device(), BackendError);
 }
