@@ -236,7 +236,8 @@ std::shared_ptr<const LoadedBackend> Registry::preferred(std::uint64_t capabilit
   if (best == nullptr && is_any_available) {
     throw InputError(
         (capabilities & kCapabilityDeviceMemory) != 0
-            ? "no available backend reads samples in device memory; 'lloyd backends' lists them"
+            ? "no available backend reads samples in device memory; 'lloyd backends' says why "
+              "others are not available"
             : "no available backend has the capabilities that the data needs");
   }
   if (best == nullptr) {
