@@ -18,6 +18,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
@@ -235,6 +236,9 @@ int run_fit(const Context& context, FitCommandOptions options) {
   install_interrupt_handler();
   std::vector<std::string> warnings;
   warn(restart_warnings(options.fit, "--restarts", "--seeding " + options.seeding), warnings);
+  if (chosen.given.contains("threads")) {
+    warn(thread_warnings(chosen.parameters.text("threads"), usable_processors()), warnings);
+  }
   if (!uses_seed(options.fit.seeding.method)) options.fit.restarts = 1;  // as fit() does
   const auto inspect = [&](const Dataset& dataset) {
     warn(data_warnings(dataset, options.data, options.standardize), warnings);

@@ -1,5 +1,4 @@
 // lloyd new-plugin: writes a folder with a plugin that builds and passes the conformance suite.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -10,6 +9,7 @@
 #include <lloyd/backend_name.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shell_word.hpp>
 
 #include "commands/commands.hpp"
 #include "new_plugin/plugin_template.hpp"
@@ -28,24 +28,6 @@ struct NewPluginArguments {
 
 std::span<const TemplateFile> template_of(const NewPluginArguments& arguments) {
   return arguments.cuda ? cuda_plugin_template() : plugin_template();
-}
-
-// Quotes a word for a POSIX shell if necessary.
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/._-+").find(c) != std::string_view::npos;
-  });
-  if (plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
 }
 
 // The build folder or the install prefix: both have the program in bin/ and are CMake packages.

@@ -18,10 +18,12 @@
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 #include "commands/command_end.hpp"
 #include "commands/commands.hpp"
 #include "fit/distances.hpp"
+#include "fit/fit_warnings.hpp"
 #include "fit/measurements.hpp"
 #include "fit/model.hpp"
 #include "fit/ranks/launched_command.hpp"
@@ -226,6 +228,9 @@ int predict(const Context& context, PredictOptions options) {
   warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
   if (model.standardization) file.standardize(*model.standardization);
   const ChosenBackend chosen = options.backend.choose(context);
+  if (chosen.given.contains("threads")) {
+    note_warnings(thread_warnings(chosen.parameters.text("threads"), usable_processors()));
+  }
   install_interrupt_handler();
   GuestScope planning;
   const std::int64_t distances_memory =

@@ -105,9 +105,24 @@ void print_failures(const FailureGroups& failures) {
   print_text("\n");
 }
 
+// Many failures with several messages are often one access out of bounds.
+void print_hint(const FailureGroups& failures, std::int64_t failed) {
+  constexpr std::int64_t kManyCases = 10;
+  constexpr std::ptrdiff_t kSeveralCauses = 3;
+  if (failed < kManyCases || std::ssize(failures.groups()) < kSeveralCauses) return;
+  print_text(
+      "hint: {} cases failed in {} ways. Reads and writes out of bounds can have such effects; "
+      "AddressSanitizer finds them: compile the plugin with -fsanitize=address, then "
+      "LD_PRELOAD=$(g++ -print-file-name=libasan.so) lloyd verify PLUGIN. See 'When a case fails' "
+      "in "
+      "docs/write_a_backend.md\n\n",
+      failed, failures.groups().size());
+}
+
 void print_summary(const Subject& subject, const conformance::Report& report,
                    const FailureGroups& failures) {
   if (report.failed > 0 && report.results.size() > 1) print_failures(failures);
+  print_hint(failures, report.failed);
   if (!report.unavailable.empty()) {
     print_text("{}: nothing was verified: the backend is unavailable: {}\n", subject.backend,
                report.unavailable);

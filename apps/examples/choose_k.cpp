@@ -16,8 +16,7 @@ double criterion(const lloyd::Dataset& points, const lloyd::Fit& fit) {
 }
 
 std::int64_t choose_k(const lloyd::Dataset& points, std::int64_t max_k) {
-  const auto backend = lloyd::load_backend();
-  lloyd::BackendSession session(backend, points, backend->default_parameters());
+  lloyd::BackendSession session(lloyd::load_backend(), points);
   std::int64_t best_k = 0;
   double best = 0;
   for (std::int64_t k = 2; k <= max_k; ++k) {

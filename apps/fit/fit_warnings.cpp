@@ -1,7 +1,9 @@
 #include "fit/fit_warnings.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -36,6 +38,16 @@ std::vector<std::string> restart_warnings(const FitOptions& options, const std::
       fmt::format("{} is {}, but with {} every restart begins with the same centroids, so all "
                   "fits are the same",
                   restarts, options.restarts, seeding)};
+}
+
+std::vector<std::string> thread_warnings(const std::string& threads, int processors) {
+  std::int64_t count = 0;
+  std::from_chars(threads.data(), threads.data() + threads.size(), count);
+  if (count <= processors) return {};
+  return {fmt::format(
+      "threads={} is more than the {} that this process may use, so threads wait for one another; "
+      "-p threads={} gives each processor one",
+      threads, experiment::format_count(processors, "processor"), processors)};
 }
 
 }  // namespace lloyd::apps

@@ -18,4 +18,8 @@ std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fi
 std::vector<std::string> restart_warnings(const FitOptions& options, const std::string& restarts,
                                           const std::string& seeding);
 
+/// One sentence if `threads`, the value of the parameter of this name, is more than the processors
+/// that the process may use; otherwise none.
+std::vector<std::string> thread_warnings(const std::string& threads, int processors);
+
 }  // namespace lloyd::apps

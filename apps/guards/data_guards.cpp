@@ -12,9 +12,12 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/internal/column_argument.hpp>
 #include <lloyd/internal/json_text.hpp>
+#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "guards/inspected_rows.hpp"
+#include "guards/totals_row.hpp"
+#include "options/option_names.hpp"
 #include "output/output.hpp"
 #include "text/names.hpp"
 
@@ -50,11 +53,16 @@ std::vector<std::string> encoding_warnings(const std::vector<std::string>& names
                                  [](const std::string& text) { return utf8_text(text) != text; });
   if (name == names.end()) return {};
   const bool compressed = lower_case_extension(options.file).ends_with(".gz");
-  return {fmt::format(
-      "{}: the name '{}' is not UTF-8; if the file is Latin-1, '{} > NEW.csv' converts it",
-      options.file, shown(*name),
-      compressed ? fmt::format("gunzip -c {} | iconv -f latin1 -t utf-8", options.file)
-                 : fmt::format("iconv -f latin1 -t utf-8 {}", options.file))};
+  // Latin-1 has only control characters where Windows-1252 has the euro sign and quotation marks.
+  const bool is_windows = std::any_of(name->begin(), name->end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xa0;
+  });
+  const char* const command = is_windows ? "iconv -f cp1252 -t utf-8" : "iconv -f latin1 -t utf-8";
+  const std::string file = shell_word(options.file);
+  return {fmt::format("{}: the name '{}' is not UTF-8; if the file is {}, {} > NEW.csv converts it",
+                      options.file, shown(*name), is_windows ? "Windows-1252" : "Latin-1",
+                      compressed ? fmt::format("gunzip -c {} | {}", file, command)
+                                 : fmt::format("{} {}", command, file))};
 }
 
 // The names of the features and of the classes.
@@ -62,6 +70,18 @@ std::vector<std::string> all_names(const Dataset& dataset) {
   std::vector<std::string> names = dataset.feature_names;
   names.push_back(dataset.class_name);
   return names;
+}
+
+// One sentence for each text of --missing that no cell has.
+std::vector<std::string> unused_missing_warnings(const std::vector<std::string>& texts,
+                                                 const DataOptions& options, Remedy remedy) {
+  std::vector<std::string> warnings;
+  for (const std::string& text : texts) {
+    warnings.push_back(fmt::format(
+        "{}: {} has '{}', but no cell of a feature has this text; check its spelling", options.file,
+        remedy == Remedy::key ? "'dataset.missing'" : "--missing", shown(text)));
+  }
+  return warnings;
 }
 
 // "'height'", or "column 3" without a name.
@@ -107,11 +127,18 @@ class Guards {
     for (std::int64_t j = 0; j < d; ++j) {
       if (j == 0 && !names().empty() && names().front().empty()) {
         flag(j, "the first column has no name, as row numbers often have none");
+      } else if (has_leading_zeros(j)) {
+        flag(j, fmt::format("{} has numbers with leading zeros, such as {}, as postal codes and "
+                            "identifiers have",
+                            name(j),
+                            dataset_.text_features[static_cast<std::size_t>(j)].leading_zeros));
       } else if (!is_integer_valued(features_[static_cast<std::size_t>(j)]) || has_fractions(j)) {
         continue;
       } else if (j == 0 && counts_rows(rows, j)) {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
+      } else if (are_dates(rows, j, is_rounded(j))) {
+        flag_dates(rows, j);
       } else if (looks_like_identifier(rows, j) && is_rounded(j)) {
         flag_rounded_integers(j);
       } else if (looks_like_identifier(rows, j)) {
@@ -126,6 +153,7 @@ class Guards {
   void check_sentinels() {
     const InspectedRows rows(dataset_);
     for (std::int64_t j = 0; j < std::ssize(features_); ++j) {
+      if (flagged_[static_cast<std::size_t>(j)]) continue;
       const std::optional<Sentinel> found = find_sentinel(rows, j);
       if (!found) continue;
       const auto [low, high] = std::minmax(found->nearest, found->farthest);
@@ -134,9 +162,50 @@ class Guards {
           "{}: {} is {} in {} rows and from {:.6g} to {:.6g} in the others, so {} may stand for a "
           "missing value; {}",
           options_.file, name(j), found->value, found->rows, low, high, found->value,
-          sentinel_advice(fmt::format("{}", found->value))));
+          sentinel_advice(rows, j, found->value)));
       return;
     }
+  }
+
+  // A point that separates thousands was read as a decimal point.
+  void check_thousands() {
+    for (std::size_t j = 0; j < dataset_.text_features.size(); ++j) {
+      const TextFeature& text = dataset_.text_features[j];
+      if (text.grouped.empty()) continue;
+      warnings_.push_back(fmt::format(
+          "{}: {} has values such as {} and {}, but none with one or two decimals, so its points "
+          "may separate thousands; {}",
+          options_.file, name(static_cast<std::int64_t>(j)), text.grouped, text.integer,
+          remedy_ == Remedy::key ? "'dataset.thousands: \".\"' reads them so"
+                                 : "--thousands . reads them so"));
+      return;
+    }
+  }
+
+  void check_totals() {
+    if (dataset_.communicator()) return;
+    const std::vector<std::string>& classes = dataset_.classes;
+    const bool is_named = !classes.empty() && names_total(classes.back()) &&
+                          std::count(classes.begin(), classes.end(), classes.back()) == 1;
+    const std::vector<std::int64_t> totals = find_totals(dataset_);
+    if (totals.empty() && !is_named) return;
+    constexpr std::size_t kMaxNamed = 3;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < std::min(totals.size(), kMaxNamed); ++i) {
+      texts.push_back(name(totals[i]));
+    }
+    if (totals.size() > kMaxNamed)
+      texts.push_back(fmt::format("{} more", totals.size() - kMaxNamed));
+    const std::string what =
+        is_named ? fmt::format("has the class '{}'", shown(classes.back()))
+                 : fmt::format("holds the sums of the others in {}", enumerated(texts, "and"));
+    const bool is_plain_text = is_text() && !lower_case_extension(options_.file).ends_with(".gz");
+    warnings_.push_back(fmt::format(
+        "{}: the last row, sample {} counted from 0, {}, so it may be a totals row; {}",
+        options_.file, dataset_.samples() - 1, what,
+        is_plain_text
+            ? fmt::format("sed '$d' {} > NEW.csv leaves it out", shell_word(options_.file))
+            : "leave it out"));
   }
 
   void check_scales() {
@@ -214,19 +283,25 @@ class Guards {
   }
 
  private:
-  // How rows with the sentinel are left out.
-  std::string sentinel_advice(const std::string& value) const {
+  // How rows with the sentinel are left out. Another feature may have the value as a number.
+  std::string sentinel_advice(const InspectedRows& rows, std::int64_t feature, double value) const {
     if (!is_text()) {
       return fmt::format(
           "{} leaves such rows out if the cells are NaN",
           remedy_ == Remedy::key ? "'dataset.drop_missing: true'" : "--drop-missing");
     }
-    return remedy_ == Remedy::key
-               ? fmt::format(
-                     "'dataset.missing: [{}]' with 'dataset.drop_missing: true' leaves such "
-                     "rows out",
-                     value)
-               : fmt::format("--missing={} with --drop-missing leaves such rows out", value);
+    const std::vector<std::string> text = {fmt::format("{}", value)};
+    const std::string missing =
+        remedy_ == Remedy::key
+            ? fmt::format("'dataset.missing: [{}]' with 'dataset.drop_missing: true'",
+                          yaml_list(text))
+            : fmt::format("--missing={} with --drop-missing", text.front());
+    for (std::int64_t j = 0; j < std::ssize(features_); ++j) {
+      if (j == feature || !has_value(rows, j, value)) continue;
+      return fmt::format("{} leaves such rows out, but also those with {} in {}, and {}", missing,
+                         value, name(j), drop_advice(feature, "the column"));
+    }
+    return missing + " leaves such rows out";
   }
 
   const std::vector<std::string>& names() const { return dataset_.feature_names; }
@@ -246,6 +321,26 @@ class Guards {
   bool has_fractions(std::int64_t feature) const {
     return !dataset_.rounding.empty() &&
            dataset_.rounding[static_cast<std::size_t>(feature)].has_fractions;
+  }
+
+  bool has_leading_zeros(std::int64_t feature) const {
+    const std::vector<TextFeature>& texts = dataset_.text_features;
+    if (texts.empty() || texts[static_cast<std::size_t>(feature)].leading_zeros.empty()) {
+      return false;
+    }
+    // Some programs pad every number.
+    return std::any_of(texts.begin(), texts.end(),
+                       [](const TextFeature& text) { return text.leading_zeros.empty(); });
+  }
+
+  // Differences of such numbers are no times.
+  void flag_dates(const InspectedRows& rows, std::int64_t feature) {
+    covers_rounding_[static_cast<std::size_t>(feature)] = true;
+    flag(feature,
+         fmt::format("{} holds dates as numbers, such as {}, whose differences are not "
+                     "days; convert them to days, or",
+                     name(feature), rows.at(0, feature)),
+         " ");
   }
 
   // Such integers are either identifiers, which must be left out, or times, which must be kept.
@@ -275,9 +370,11 @@ class Guards {
     return column_argument(names(), static_cast<std::size_t>(feature), options_.column_of(feature));
   }
 
-  void flag(std::int64_t feature, const std::string& what) {
+  // `separator` stands between `what` and the advice.
+  void flag(std::int64_t feature, const std::string& what, std::string_view separator = "; ") {
     flagged_[static_cast<std::size_t>(feature)] = true;
-    warnings_.push_back(fmt::format("{}: {}; {}", options_.file, what, drop_advice(feature)));
+    warnings_.push_back(
+        fmt::format("{}: {}{}{}", options_.file, what, separator, drop_advice(feature)));
   }
 
   bool is_text() const { return find_format(options_.file) == FileFormat::csv; }
@@ -287,18 +384,17 @@ class Guards {
     return drop_advice(option_value(feature), what);
   }
   std::string drop_advice(const std::string& column, std::string_view what) const {
-    if (remedy_ == Remedy::option) {
-      return fmt::format("--drop-columns {} leaves {} out", column, what);
-    }
-    return is_text()
-               ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out", column, what)
-               : fmt::format("'lloyd data convert --drop-columns {}' leaves {} out", column, what);
+    const std::string option = fmt::format("--drop-columns{}", option_list({column}));
+    if (remedy_ == Remedy::option) return fmt::format("{} leaves {} out", option, what);
+    return is_text() ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out",
+                                   yaml_list({column}), what)
+                     : fmt::format("'lloyd data convert {}' leaves {} out", option, what);
   }
 
   std::string label_advice(std::int64_t feature) const {
     const std::string value = option_value(feature);
-    return remedy_ == Remedy::key ? fmt::format("'dataset.label_column: {}'", value)
-                                  : fmt::format("--label-column {}", value);
+    return remedy_ == Remedy::key ? fmt::format("'dataset.label_column: {}'", yaml_list({value}))
+                                  : fmt::format("--label-column{}", option_list({value}));
   }
 
   // A column of few integers whose name says that they are classes.
@@ -362,9 +458,14 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
   for (std::string& warning : encoding_warnings(all_names(dataset), options)) {
     warnings.push_back(std::move(warning));
   }
+  for (std::string& warning : unused_missing_warnings(dataset.unused_missing, options, remedy)) {
+    warnings.push_back(std::move(warning));
+  }
   Guards guards(dataset, options, remedy);
+  guards.check_thousands();
   if (dataset.samples() >= kMinInspectedSamples) {
     if (options.columns.empty()) guards.check_columns();
+    guards.check_totals();
     guards.check_sentinels();
     if (standardized) {
       guards.check_outliers();
@@ -398,11 +499,16 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
 void warn_of_header(const Dataset& dataset, const DataOptions& options) {
   note_warnings(header_warnings(dataset, dataset.features(), options, Remedy::option));
   note_warnings(encoding_warnings(all_names(dataset), options));
+  note_warnings(unused_missing_warnings(dataset.unused_missing, options, Remedy::option));
+  Guards guards(dataset, options, Remedy::option);
+  guards.check_thousands();
+  note_warnings(guards.take());
 }
 
 void warn_of_header(const CopiedRows& copied, const DataOptions& options) {
   note_warnings(header_warnings(copied, copied.features, options, Remedy::option));
   note_warnings(encoding_warnings(copied.feature_names, options));
+  note_warnings(unused_missing_warnings(copied.unused_missing, options, Remedy::option));
 }
 
 void warn_of_rounding(std::span<const RoundingLoss> losses,

@@ -24,6 +24,23 @@ bool is_year(double value) {
   return value >= 1900 && value <= 2100 && value == std::floor(value);
 }
 
+// True for values that often stand for missing ones.
+bool is_marker(double value) {
+  constexpr std::array<double, 6> kMarkers = {0, 99, 999, 9999, 99999, 999999};
+  return value == -1 ||
+         std::find(kMarkers.begin(), kMarkers.end(), std::fabs(value)) != kMarkers.end();
+}
+
+// The difference of the quartiles of `total` values.
+double interquartile_range(const std::map<double, std::int64_t>& counts, std::int64_t total) {
+  const auto quantile = [&](std::int64_t rank) {
+    auto at = counts.begin();
+    for (std::int64_t seen = at->second; seen <= rank; seen += at->second) ++at;
+    return at->first;
+  };
+  return quantile(3 * total / 4) - quantile(total / 4);
+}
+
 // True if the row is a sequence with equal steps other than 0, as years, months, hours and
 // wavelengths in headers are.
 bool has_equal_steps(const InspectedRows& rows, std::int64_t row, std::int64_t features) {
@@ -143,14 +160,37 @@ std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t fe
   const Sentinel low{first->first, first->second, std::next(first)->first, last->first};
   const Sentinel high{last->first, last->second, std::prev(last)->first, first->first};
   for (const Sentinel& sentinel : {low, high}) {
-    if (sentinel.value == 0 || sentinel.rows < kMinRows) continue;
-    if (sentinel.rows * kMaxRowsPerSentinel < rows.rows()) continue;
-    if (std::fabs(sentinel.nearest - sentinel.value) >
-        std::fabs(sentinel.farthest - sentinel.nearest)) {
-      return sentinel;
-    }
+    if (sentinel.rows < kMinRows || sentinel.rows * kMaxRowsPerSentinel < rows.rows()) continue;
+    const double distance = std::fabs(sentinel.nearest - sentinel.value);
+    const bool is_far =
+        sentinel.value != 0 && distance > std::fabs(sentinel.farthest - sentinel.nearest);
+    if (is_far) return sentinel;
+    if (!is_marker(sentinel.value) || 2 * sentinel.rows > rows.rows()) continue;
+    counts.erase(sentinel.value);
+    const double quartiles = interquartile_range(counts, rows.rows() - sentinel.rows);
+    if (quartiles > 0 && distance > quartiles) return sentinel;
+    counts[sentinel.value] = sentinel.rows;
   }
   return std::nullopt;
+}
+
+bool has_value(const InspectedRows& rows, std::int64_t feature, double value) {
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    if (rows.at(i, feature) == value) return true;
+  }
+  return false;
+}
+
+bool are_dates(const InspectedRows& rows, std::int64_t feature, bool rounded) {
+  const double slack = rounded ? 1 : 0;  // between 2^24 and 2^25, float32 holds even integers
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    const double value = rows.at(i, feature);
+    if (value < 18000101 || value > 21991231 || value != std::floor(value)) return false;
+    const double month = std::floor(std::fmod(value, 10000) / 100);
+    const double day = std::fmod(value, 100);
+    if (month < 1 || month > 12 || day < 1 - slack || day > 31 + slack) return false;
+  }
+  return true;
 }
 
 bool is_integer_valued(const FeatureStatistics& feature) {

@@ -53,10 +53,18 @@ struct Sentinel {
   double farthest = 0;
 };
 
-/// The minimum or maximum of a feature if it is not 0, occurs in at least 3 of the inspected rows
-/// and 1 % of them, and is farther from the other values than these are from one another. At least
-/// 10 distinct other values are required: with fewer, the feature may be a category.
+/// The minimum or maximum of a feature if it occurs in at least 3 of the inspected rows and 1 % of
+/// them, and is farther from the other values than these are from one another; a usual marker (0,
+/// -1, 99, 999, ..., also negative) if it occurs in at most half of the rows, and its distance from
+/// the other values exceeds their interquartile range. At least 10 distinct other values are
+/// required: with fewer, the feature may be a category. 0 is only found by the second rule.
 std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t feature);
+/// True if an inspected row has the value.
+bool has_value(const InspectedRows& rows, std::int64_t feature, double value);
+
+/// True if all inspected values are dates written as integers: YYYYMMDD, from 1800 to 2199.
+/// `rounded`: rounding to float32 may have changed the last digit.
+bool are_dates(const InspectedRows& rows, std::int64_t feature, bool rounded);
 
 /// True if the values are integers, and not all the same.
 bool is_integer_valued(const FeatureStatistics& feature);

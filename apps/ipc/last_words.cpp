@@ -76,7 +76,7 @@ std::string on_one_line(std::string_view text) {
   return printable(line);
 }
 
-LastWords::LastWords(std::size_t max_bytes) : max_bytes_(max_bytes) {
+LastWords::LastWords(std::size_t max_bytes) : KeptOutput(max_bytes) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     throw Error(fmt::format("cannot make a pipe: {}", descriptor_error(errno)));
@@ -96,17 +96,19 @@ void LastWords::drain() {
       input_.close();
       return;
     }
-    const auto size = static_cast<std::size_t>(count);
-    look_for_error({bytes.data(), size});
-    total_ += size;
-    const std::size_t kept = std::min(size, max_bytes_);
-    words_.append(bytes.data() + (size - kept), kept);
-    if (words_.size() > max_bytes_) words_.erase(0, words_.size() - max_bytes_);
+    add({bytes.data(), static_cast<std::size_t>(count)});
   }
 }
 
+void KeptOutput::add(std::string_view bytes) {
+  look_for_error(bytes);
+  total_ += bytes.size();
+  words_.append(bytes.substr(bytes.size() - std::min(bytes.size(), max_bytes_)));
+  if (words_.size() > max_bytes_) words_.erase(0, words_.size() - max_bytes_);
+}
+
 // To be called before total_ includes the bytes.
-void LastWords::look_for_error(std::string_view bytes) {
+void KeptOutput::look_for_error(std::string_view bytes) {
   std::uint64_t offset = total_;
   while (!bytes.empty() && !error_complete_) {
     const std::size_t newline = bytes.find('\n');
@@ -119,7 +121,7 @@ void LastWords::look_for_error(std::string_view bytes) {
   }
 }
 
-void LastWords::end_line() {
+void KeptOutput::end_line() {
   const std::string_view line =
       std::string_view(line_.bytes).substr(0, line_.bytes.find_last_not_of(" \r\n") + 1);
   if (error_.bytes.empty() && reads_like_error(line)) error_.begin = line_.begin;
@@ -131,7 +133,7 @@ void LastWords::end_line() {
   line_ = {};
 }
 
-void LastWords::clear() {
+void KeptOutput::clear() {
   words_.clear();
   total_ = 0;
   line_ = {};
@@ -139,7 +141,7 @@ void LastWords::clear() {
   error_complete_ = false;
 }
 
-std::string LastWords::text(std::size_t max_bytes) const {
+std::string KeptOutput::text(std::size_t max_bytes) const {
   std::string_view tail = words_;
   tail.remove_prefix(tail.size() - std::min(tail.size(), max_bytes));
   const std::uint64_t begin = total_ - tail.size();
@@ -154,7 +156,7 @@ std::string LastWords::text(std::size_t max_bytes) const {
   return fmt::format("{} ... {}", on_one_line(words), on_one_line(from_line(tail)));
 }
 
-std::string LastWords::last_line(std::string_view prefix) const {
+std::string KeptOutput::last_line(std::string_view prefix) const {
   std::string_view rest = words_;
   while (!rest.empty()) {
     const std::size_t end = rest.find_last_not_of('\n');

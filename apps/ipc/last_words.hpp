@@ -16,19 +16,13 @@ namespace lloyd::apps {
 /// and printable() replaces what cannot be shown.
 std::string on_one_line(std::string_view text);
 
-/// Reads a pipe that other processes write to, and keeps the last bytes, and the beginning of the
-/// first line that reads like an error.
-class LastWords {
+/// Keeps the last bytes of an output, and the beginning of its first line that reads like an error.
+class KeptOutput {
  public:
-  /// Creates the pipe. `max_bytes` are kept. Throws Error.
-  explicit LastWords(std::size_t max_bytes = 300);
+  /// `max_bytes` are kept.
+  explicit KeptOutput(std::size_t max_bytes = 300) : max_bytes_(max_bytes) {}
 
-  /// The write end, for the other process. Take it once, and close this process's copy.
-  Descriptor take_output() { return std::move(output_); }
-
-  /// Reads the available bytes without waiting. The amount per call is limited; a fast writer's
-  /// rest is left for the next call.
-  void drain();
+  void add(std::string_view bytes);
   void clear();
   /// The last bytes, `max_bytes` at most, as on_one_line(); may be empty. If earlier output is left
   /// out, they begin with a line or with "...", and the first error, if it is not among them,
@@ -36,8 +30,6 @@ class LastWords {
   std::string text(std::size_t max_bytes = std::numeric_limits<std::size_t>::max()) const;
   /// The last line that begins with `prefix`, without it, as on_one_line(); empty if there is none.
   std::string last_line(std::string_view prefix) const;
-  /// Descriptor for poll(2); negative once all write ends are closed.
-  int descriptor() const { return input_.get(); }
 
  private:
   /// Contiguous bytes of the output.
@@ -49,14 +41,32 @@ class LastWords {
   void look_for_error(std::string_view bytes);
   void end_line();
 
-  Descriptor input_;
-  Descriptor output_;
   std::size_t max_bytes_;
   std::string words_;
   std::uint64_t total_ = 0;  // bytes of output
   Passage line_;             // the beginning of the current line
   Passage error_;            // empty until it is found
   bool error_complete_ = false;
+};
+
+/// Reads a pipe that other processes write to, and keeps its last words.
+class LastWords : public KeptOutput {
+ public:
+  /// Creates the pipe. Throws Error.
+  explicit LastWords(std::size_t max_bytes = 300);
+
+  /// The write end, for the other process. Take it once, and close this process's copy.
+  Descriptor take_output() { return std::move(output_); }
+
+  /// Reads the available bytes without waiting. The amount per call is limited; a fast writer's
+  /// rest is left for the next call.
+  void drain();
+  /// Descriptor for poll(2); negative once all write ends are closed.
+  int descriptor() const { return input_.get(); }
+
+ private:
+  Descriptor input_;
+  Descriptor output_;
 };
 
 /// Appends the words to the sentence: "<sentence>; last words: <words>". Unchanged if `words` is

@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/json_text.hpp>
+#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/memory_plan.hpp>
 
@@ -240,16 +240,10 @@ std::string columns_option(const std::vector<std::string>& names) {
   const bool divides = std::any_of(names.begin(), names.end(), [](const std::string& name) {
     return name.empty() || name.find(',') != std::string::npos;
   });
-  // Other characters need quotes in a shell, or are shown differently in a message.
-  const bool plain = std::all_of(list.begin(), list.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-+.,:/@%").find(c) != std::string_view::npos;
-  });
   // The parser would take a leading hyphen for an option.
   if (divides || list.size() > kMaxTextBytes || list.starts_with('-')) return {};
-  if (plain) return list;
-  if (list.find('\'') != std::string::npos || printable(list) != list) return {};
-  return fmt::format("'{}'", list);
+  // Other characters are shown differently in a message.
+  return printable(list) == list ? shell_word(list) : std::string();
 }
 
 std::vector<std::string> missing_names(const std::vector<std::string>& needed,

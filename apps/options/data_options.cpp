@@ -135,6 +135,9 @@ void DataOptions::add_to(CLI::App& command) {
                      "for --drop-missing: unknown,-999");
   command.add_flag("--decimal-comma", decimal_comma,
                    "Text: read 2,5 as 2.5; the delimiter is then ';' by default");
+  command.add_option("--thousands", thousands,
+                     "Text: the character between groups of three digits: with ',', 1,234.5 is "
+                     "read as 1234.5; with '.', decimals have commas");
   command.add_option("--label-column,--labels-column", label_column,
                      "Text: column with the class of each sample, by name or number");
   command.add_option("--dtype", dtype, "Text: float32 (default) or float64")
@@ -174,6 +177,11 @@ CsvOptions DataOptions::csv_options() const {
   options.drop_missing = drop_missing;
   options.missing = split_lists("--missing", missing);
   options.decimal_comma = decimal_comma;
+  if (thousands.size() > 1) {
+    throw InputError(fmt::format("--thousands is '{}'; it must be one character, such as ','",
+                                 shown(thousands)));
+  }
+  if (!thousands.empty()) options.thousands = thousands.front();
   options.label_column = label_column;
   if (!dtype.empty()) options.dtype = parse_dtype(dtype);
   return options;
@@ -181,10 +189,13 @@ CsvOptions DataOptions::csv_options() const {
 
 FileOptions DataOptions::file_options() const {
   const std::optional<FileFormat> format = find_format(file);
-  const std::pair<bool, const char*> text_options[] = {
-      {!delimiter.empty(), "--delimiter"}, {header, "--header"},
-      {no_header, "--no-header"},          {decimal_comma, "--decimal-comma"},
-      {!missing.empty(), "--missing"},     {!label_column.empty(), "--label-column"}};
+  const std::pair<bool, const char*> text_options[] = {{!delimiter.empty(), "--delimiter"},
+                                                       {header, "--header"},
+                                                       {no_header, "--no-header"},
+                                                       {decimal_comma, "--decimal-comma"},
+                                                       {!missing.empty(), "--missing"},
+                                                       {!thousands.empty(), "--thousands"},
+                                                       {!label_column.empty(), "--label-column"}};
   for (const auto& [given, option] : text_options) {
     if (!given || !format || format == FileFormat::csv) continue;
     throw InputError(fmt::format("{} is for text files only, and {} is not one", option, file));

@@ -62,6 +62,7 @@ struct DataOptions {
   bool drop_missing = false;                ///< leave out rows with missing values
   std::vector<std::string> missing;         ///< lists of texts that count as missing values
   bool decimal_comma = false;               ///< read 2,5 as 2.5
+  std::string thousands;                    ///< one character: read 1,234 as 1234; empty: none
   std::string dtype;                        ///< "float32" or "float64"; empty: float32 for text
   std::vector<std::string> expected_names;  ///< see CsvOptions; no option of the command line
   std::string array_name;                   ///< data set in an HDF5 file, or array in an .npz file

@@ -45,7 +45,8 @@ std::pair<Descriptor, Descriptor> make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-ForeignOutput::ForeignOutput(Descriptor pipe) : pipe_(std::move(pipe)) {
+ForeignOutput::ForeignOutput(Descriptor pipe, KeptOutput* kept)
+    : pipe_(std::move(pipe)), kept_(kept) {
   ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
 }
 
@@ -66,6 +67,7 @@ void ForeignOutput::read_some() {
   const ssize_t count = ::read(pipe_.get(), bytes.data(), wanted);
   if (count < 0 && errno == EINTR) return;
   if (count > 0) {
+    if (kept_ != nullptr) kept_->add({bytes.data(), static_cast<std::size_t>(count)});
     std::string text = std::move(cut_);
     text.append(bytes.data(), static_cast<std::size_t>(count));
     const std::size_t cut = cut_sequence(text);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ipc/descriptor.hpp"
+#include "ipc/last_words.hpp"
 
 namespace lloyd::apps {
 
@@ -20,8 +21,9 @@ std::pair<Descriptor, Descriptor> make_pipe();
 /// that it cannot control a terminal. Buffers a few kilobytes at most: a faster writer blocks.
 class ForeignOutput {
  public:
-  /// `pipe`: the read end.
-  explicit ForeignOutput(Descriptor pipe);
+  /// `pipe`: the read end. `kept`, unless null, receives what is read, and must outlive this
+  /// object.
+  explicit ForeignOutput(Descriptor pipe, KeptOutput* kept = nullptr);
 
   /// The condition, for poll(2), on which to call pass_on().
   pollfd waited() const;
@@ -37,6 +39,7 @@ class ForeignOutput {
   void write_some();
 
   Descriptor pipe_;
+  KeptOutput* kept_;
   std::string cut_;    ///< first bytes of an incomplete UTF-8 sequence
   std::string shown_;  ///< printable text to be written
   bool line_open_ = false;

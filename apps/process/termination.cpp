@@ -33,8 +33,9 @@ std::string type_name() {
 std::string termination_reason() {
   const std::exception_ptr thrown = std::current_exception();
   if (thrown == nullptr) {
-    return "the C++ runtime ended the process without an exception, as when pthread_exit() ends "
-           "its thread";
+    return "std::terminate() was called without an exception; likely causes are a std::thread that "
+           "was destroyed before join() or detach(), 'throw;' outside of a handler, and "
+           "pthread_exit() or a cancelled thread within a function that is noexcept";
   }
   const std::string type = type_name();
   try {

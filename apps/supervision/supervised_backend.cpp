@@ -52,11 +52,11 @@ class MarkedKernels final : public Marked<SeedingKernels> {
  public:
   using Marked::Marked;
   Status nearest(const NearestRequest& request, Observer* observer) noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::seeding_nearest);
     return plugin_->nearest(request, observer);
   }
   Status gains(const GainsRequest& request, Observer* observer) noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::seeding_gains);
     return plugin_->gains(request, observer);
   }
 };
@@ -65,30 +65,30 @@ class MarkedSeeding final : public Marked<ResidentSeeding> {
  public:
   using Marked::Marked;
   Status begin_seeding() noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::resident_begin);
     return plugin_->begin_seeding();
   }
   Status add(std::int64_t row, Observer* observer, double* largest) noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::resident_add);
     return plugin_->add(row, observer, largest);
   }
   Status weigh(const WeightScale& scale, Observer* observer,
                std::int64_t* total) noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::resident_weigh);
     return plugin_->weigh(scale, observer, total);
   }
   Status find(const std::int64_t* positions, std::int64_t count,
               std::int64_t* rows) noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::resident_find);
     return plugin_->find(positions, count, rows);
   }
   Status rate(const std::int64_t* rows, std::int64_t count, Observer* observer,
               std::int64_t* gains) noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::resident_rate);
     return plugin_->rate(rows, count, observer, gains);
   }
   void end_seeding() noexcept override {
-    const MarkedCall call(board_, PluginCall::seeding);
+    const MarkedCall call(board_, PluginCall::resident_end);
     plugin_->end_seeding();
   }
 };
@@ -97,25 +97,25 @@ class MarkedPasses final : public Marked<PassKernels> {
  public:
   using Marked::Marked;
   Status begin(const PassOptions& options) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::passes_begin);
     return plugin_->begin(options);
   }
   Status pass(const PassRequest& request, Observer* observer,
               PassResult& result) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::passes_pass);
     return plugin_->pass(request, observer, result);
   }
   Status farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
                   std::int64_t* count) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::passes_farthest);
     return plugin_->farthest(wanted, observer, samples, count);
   }
   Status labels(std::int32_t* labels) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::passes_labels);
     return plugin_->labels(labels);
   }
   void end() noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::passes_end);
     plugin_->end();
   }
 };
@@ -124,25 +124,25 @@ class MarkedWindows final : public Marked<WindowedPasses> {
  public:
   using Marked::Marked;
   Status begin(const PassOptions& options) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::windows_begin);
     return plugin_->begin(options);
   }
   Status pass(const PassRequest& request, RowWindows& windows, Observer* observer,
               PassResult& result) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::windows_pass);
     return plugin_->pass(request, windows, observer, result);
   }
   Status farthest(std::int64_t wanted, RowWindows& windows, Observer* observer, FarSample* samples,
                   std::int64_t* count) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::windows_farthest);
     return plugin_->farthest(wanted, windows, observer, samples, count);
   }
   Status labels(std::int32_t* labels) noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::windows_labels);
     return plugin_->labels(labels);
   }
   void end() noexcept override {
-    const MarkedCall call(board_, PluginCall::pass);
+    const MarkedCall call(board_, PluginCall::windows_end);
     plugin_->end();
   }
 };

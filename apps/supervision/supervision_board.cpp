@@ -14,7 +14,7 @@
 namespace lloyd::apps {
 
 std::string_view to_string(PluginCall call) {
-  static constexpr std::array<std::string_view, 15> kNames = {"",
+  static constexpr std::array<std::string_view, 31> kNames = {"",
                                                               "load",
                                                               "supports()",
                                                               "estimate()",
@@ -22,13 +22,30 @@ std::string_view to_string(PluginCall call) {
                                                               "fit()",
                                                               "label()",
                                                               "partial()",
-                                                              "a seeding call",
-                                                              "a call of its passes",
+                                                              "SeedingKernels::nearest()",
+                                                              "SeedingKernels::gains()",
+                                                              "ResidentSeeding::begin_seeding()",
+                                                              "ResidentSeeding::add()",
+                                                              "ResidentSeeding::weigh()",
+                                                              "ResidentSeeding::find()",
+                                                              "ResidentSeeding::rate()",
+                                                              "ResidentSeeding::end_seeding()",
+                                                              "PassKernels::begin()",
+                                                              "PassKernels::pass()",
+                                                              "PassKernels::farthest()",
+                                                              "PassKernels::labels()",
+                                                              "PassKernels::end()",
+                                                              "WindowedPasses::begin()",
+                                                              "WindowedPasses::pass()",
+                                                              "WindowedPasses::farthest()",
+                                                              "WindowedPasses::labels()",
+                                                              "WindowedPasses::end()",
                                                               "evict()",
                                                               "query()",
                                                               "notes()",
                                                               "release() of its session",
                                                               "release()"};
+  static_assert(kNames.size() == static_cast<std::size_t>(PluginCall::release_backend) + 1);
   const auto at = static_cast<std::size_t>(call);
   return at < kNames.size() ? kNames[at] : std::string_view();
 }

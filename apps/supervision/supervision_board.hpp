@@ -21,8 +21,24 @@ enum class PluginCall : std::int32_t {
   fit,
   label,
   partial,
-  seeding,
-  pass,
+  seeding_nearest,
+  seeding_gains,
+  resident_begin,
+  resident_add,
+  resident_weigh,
+  resident_find,
+  resident_rate,
+  resident_end,
+  passes_begin,
+  passes_pass,
+  passes_farthest,
+  passes_labels,
+  passes_end,
+  windows_begin,
+  windows_pass,
+  windows_farthest,
+  windows_labels,
+  windows_end,
   evict,
   query,
   notes,
@@ -30,7 +46,7 @@ enum class PluginCall : std::int32_t {
   release_backend,
 };
 
-/// "fit()"; empty for `none` and for invalid values.
+/// "fit()", "PassKernels::pass()"; empty for `none` and for invalid values.
 std::string_view to_string(PluginCall call);
 
 /// A zero-terminated text in shared memory, at most Size - 1 bytes.

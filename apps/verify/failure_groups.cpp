@@ -16,7 +16,8 @@ std::string case_of(const std::string& name) {
 
 std::string failure_cause(const std::string& message) {
   static const std::regex data("^('[^']*' )?n=[0-9]+ d=[0-9]+[^:]*: ");
-  return std::regex_replace(message, data, "");
+  const std::string shown = message.substr(0, message.find("; last words: "));
+  return std::regex_replace(shown, data, "");
 }
 
 const FailureGroups::Group& FailureGroups::add(const conformance::Result& failed) {

@@ -10,8 +10,9 @@
 
 namespace lloyd::apps {
 
-/// A message without the description of the data set at its beginning, which differs from case to
-/// case: "'ties' n=5 d=3 k=2, iteration 1: row 0 ..." becomes "row 0 ...".
+/// A message without what differs from case to case: the description of the data set at its
+/// beginning ("'ties' n=5 d=3 k=2, iteration 1: row 0 ..." becomes "row 0 ..."), and last words,
+/// which may have addresses and process numbers.
 std::string failure_cause(const std::string& message);
 
 /// Failed results, grouped by failure_cause() in the order of their first results.

@@ -13,6 +13,7 @@
 #include <lloyd/registry.hpp>
 
 #include "conformance/support/caught_output.hpp"
+#include "ipc/last_words.hpp"
 #include "supervision/supervised_backend.hpp"
 #include "verify/conformance_json.hpp"
 
@@ -108,8 +109,7 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
   return 0;
 }
 
-// " in fit()": the call that was running, to end the message about the time limit; empty if none
-// was.
+// " in fit()": the call that was running, to end a message; empty if none was.
 std::string place_of(PluginCall call) {
   if (call == PluginCall::none) return {};
   if (call == PluginCall::load) return " in a constructor, probe() or create()";
@@ -139,7 +139,9 @@ std::string PluginTrial::lost(Event event) {
         return "the plugin has closed descriptors that it did not open, and with them the pipe of "
                "its process";
       }
-      return fmt::format("the plugin ended the process: {}", child->end().text());
+      return with_last_words(fmt::format("the plugin ended the process: {}{}", child->end().text(),
+                                         place_of(board_.call())),
+                             child->last_words());
     case Event::timed_out:
       ++timeouts_;
       return fmt::format("it took longer than {} s{}", limit_.count(), place_of(board_.call()));
@@ -188,6 +190,7 @@ std::string PluginTrial::start_again(std::size_t first) {
 }
 
 std::string PluginTrial::receive(conformance::Result& result) {
+  child_->forget_words();
   const Event event = wait();
   if (event != Event::line) return lost(event);
   try {

@@ -87,13 +87,28 @@ ChildProcess::ChildProcess(const Work& work) {
   ::setpgid(child, child);  // also done by the child, but it may be killed before
   pipe_ = std::move(lines);
   ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
-  output_.emplace(std::move(output));
+  output_.emplace(std::move(output), &words_);
 }
 
 ChildProcess::~ChildProcess() {
   process_.kill();
+  finish_output();
+}
+
+// Passes on the rest of the output of a child that has ended.
+void ChildProcess::finish_output() {
   const Clock::time_point begun = Clock::now();
   output_->finish({}, [&] { return interrupted() && Clock::now() - begun > kMessageGrace; });
+}
+
+std::string ChildProcess::last_words() {
+  if (process_.ended()) finish_output();
+  return words_.text();
+}
+
+void ChildProcess::forget_words() {
+  output_->pass_on();
+  words_.clear();
 }
 
 ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ipc/descriptor.hpp"
+#include "ipc/last_words.hpp"
 #include "output/foreign_output.hpp"
 #include "process/spawned_process.hpp"
 
@@ -41,14 +42,21 @@ class ChildProcess {
   const std::string& line() const { return line_; }
   /// Valid after Event::ended.
   const ProcessEnd& end() const { return process_.end(); }
+  /// What the child printed last since forget_words(); after Event::ended, with all that it
+  /// printed. Empty if it printed nothing.
+  std::string last_words();
+  /// Leaves what was printed so far out of last_words().
+  void forget_words();
   /// True if the child ended because it could not report: code in it has closed the pipe.
   bool lost_pipe() const;
 
  private:
   bool take_line();
   bool read_pipe();
+  void finish_output();
 
   Descriptor pipe_;  ///< closed after end of file
+  KeptOutput words_;
   std::optional<ForeignOutput> output_;
   std::string buffer_;
   std::string line_;

@@ -49,6 +49,29 @@ struct BlockSums {
               static_cast<unsigned int>(change));
   }
 
+  /// The sum of all copies of a cell of the tile, and the count of a cluster of the tile. Must be
+  /// separated by a barrier from additions.
+  __device__ lloyd_cuda::DeviceInt128 total(std::int64_t cluster, std::int64_t feature,
+                                            int limbs) const {
+    lloyd_cuda::DeviceInt128 value{0, 0};
+    const unsigned int* const cell = sums + cluster * tile.cluster_step + feature;
+    for (int limb = 0; limb < limbs; ++limb) {
+      long long sum = 0;
+      for (int copy = 0; copy < tile.copies; ++copy) {
+        sum += static_cast<int>(cell[copy * tile.copy_step + limb * tile.limb_stride]);
+      }
+      value = value + lloyd_cuda::limb_value(sum, limb);
+    }
+    return value;
+  }
+  __device__ long long total_count(std::int64_t cluster) const {
+    long long count = 0;
+    for (int copy = 0; copy < tile.copies; ++copy) {
+      count += static_cast<int>(counts[copy * tile.clusters + cluster]);
+    }
+    return count;
+  }
+
   /// Adds all copies to the totals. All threads of the block must call it, between two barriers.
   __device__ void flush(const lloyd_cuda::Totals& totals, const lloyd_cuda::SumScale& scale,
                         std::int64_t clusters, std::int64_t features) {
@@ -57,24 +80,14 @@ struct BlockSums {
       const std::int64_t cluster = at / tile.features;
       const std::int64_t feature = at - cluster * tile.features;
       if (first_cluster + cluster >= clusters || first_feature + feature >= features) continue;
-      lloyd_cuda::DeviceInt128 value{0, 0};
-      for (int limb = 0; limb < scale.shared_limbs; ++limb) {
-        for (int copy = 0; copy < tile.copies; ++copy) {
-          const unsigned int sum = sums[copy * tile.copy_step + limb * tile.limb_stride +
-                                        cluster * tile.cluster_step + feature];
-          value = value + lloyd_cuda::limb_value(sum, limb);
-        }
-      }
+      const lloyd_cuda::DeviceInt128 value = total(cluster, feature, scale.shared_limbs);
       if (value.low == 0 && value.high == 0) continue;
       lloyd_cuda::atomic_add(
           totals.sums + (first_cluster + cluster) * features + first_feature + feature, value);
     }
     if (first_feature != 0) return;
     for (std::int64_t c = threadIdx.x; c < tile.clusters; c += blockDim.x) {
-      long long count = 0;
-      for (int copy = 0; copy < tile.copies; ++copy) {
-        count += static_cast<int>(counts[copy * tile.clusters + c]);
-      }
+      const long long count = total_count(c);
       if (count == 0) continue;
       atomicAdd(totals.counts + first_cluster + c, static_cast<unsigned long long>(count));
     }

@@ -69,9 +69,10 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
   const bool in_float32 = request.centroid_bytes == 4;
   configuration.block_size =
       std::min(request.block_size, max_block_size(request.features, in_float32));
+  const std::int64_t queues = Configuration::queue_bytes(configuration.block_size);
   configuration.space = request.space;
   if (request.space == CentroidSpace::shared) {
-    if (centroids <= std::min(kCentroidBytes, most)) {
+    if (centroids <= std::min(kCentroidBytes, most - queues)) {
       configuration.centroids_bytes = (centroids + 7) / 8 * 8;  // aligned for what follows
     } else {
       configuration.space = CentroidSpace::global;
@@ -80,11 +81,12 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
     configuration.space = CentroidSpace::global;
   }
   configuration.tile = tile_of(request.clusters, request.features, request.limbs);
-  const std::int64_t all = configuration.centroids_bytes + configuration.tile.bytes();
+  const std::int64_t all = configuration.centroids_bytes + configuration.tile.bytes() + queues;
   configuration.fused = !request.split && configuration.tile.bytes() <= kFusedBytes && all <= most;
   if (!configuration.fused) {
     configuration.tile = largest_tile(request, std::min(kTileBytes, most));
   }
+  configuration.tile_bytes = configuration.tile.bytes();
   return configuration;
 }
 

@@ -15,13 +15,16 @@ constexpr int max_block_size(std::int64_t features, bool in_float32) {
   return in_float32 && features == 32 ? 512 : 1024;
 }
 
+/// Shared memory of a warp for rows whose labels have changed.
+inline constexpr int kQueueBytes = 768;
+
 /// Problem size and parameters of a pass.
 struct Request {
   std::int64_t clusters = 0;        ///< k
   std::int64_t features = 0;        ///< d
   std::int64_t centroid_bytes = 0;  ///< bytes per centroid value as the kernel reads it
   int limbs = 1;                    ///< lloyd_cuda::SumScale::shared_limbs
-  int block_size = 256;             ///< threads per block, as requested
+  int block_size = 1024;            ///< maximum threads per block, as requested
   bool split = false;               ///< true: a second kernel computes the sums
   bool sums_changes = false;        ///< true: later passes add changed samples in the first kernel
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
@@ -48,10 +51,14 @@ struct Tile {
 /// The configuration of a pass.
 struct Configuration {
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::global;
-  int block_size = 0;                ///< threads per block of the first kernel
+  int block_size = 0;                ///< maximum threads per block of the first kernel
   bool fused = false;                ///< true: the first kernel also computes the sums
   std::int64_t centroids_bytes = 0;  ///< shared memory of the centroids; 0 if they are elsewhere
   Tile tile;                         ///< the sums of a block; all of k x d if fused
+  std::int64_t tile_bytes = 0;       ///< shared memory of `tile`
+
+  /// Shared memory for the queues of a block of `threads` threads.
+  static std::int64_t queue_bytes(int threads) { return threads / 32 * kQueueBytes; }
 };
 
 /// Chooses the configuration. Centroids that do not fit into the requested memory are read from

@@ -14,7 +14,7 @@ using lloyd_cuda::CentroidSpace;
 constexpr const char* kSpaces[] = {"shared", "global", "constant"};
 constexpr lloyd::ParameterInfo kParameters[] = {
     lloyd_cuda::device_parameter(),
-    lloyd_cuda::block_size_parameter(256),
+    lloyd_cuda::block_size_parameter(1024),
     lloyd_cuda::memory_limit_parameter(),
     lloyd::boolean_parameter(
         "split", false,
@@ -35,7 +35,7 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     request_.features = dataset.features;
     request_.block_size = lloyd_cuda::block_size_of(parameters);
     request_.split = parameters.boolean("split");
-    request_.sums_changes = !request_.split && dataset.features >= kMinFeaturesOfChanges;
+    request_.sums_changes = !request_.split;
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
@@ -68,7 +68,8 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     if (!this->is_resident() || pass.rows.size() > kMaxRows || differences > kMaxDifferences)
       return false;
     begin_assignment(pass);
-    if (!configuration_.fused || configuration_.space != CentroidSpace::shared) return false;
+    if (!can_iterate(configuration_, pass.clusters, request_.features, device_.limits))
+      return false;
     this->for_each_part(pass.rows, [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
       enqueue_iterations(first, second, count, samples, configuration_, device_);
     });
@@ -111,9 +112,6 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     const auto layout = lloyd_cuda_fused::layout_for(features, float32);
     return layout == lloyd_cuda::Layout::aos ? 16 : sizeof(T);
   }
-
-  // With fewer, adding every sample is cheaper than reading and writing labels.
-  static constexpr std::int64_t kMinFeaturesOfChanges = 8;
 
   lloyd_cuda_fused::Device device_;
   lloyd_cuda_fused::Request request_;

@@ -12,6 +12,9 @@ namespace {
 
 using lloyd_cuda::Finish;
 
+// Blocks are not made smaller than this to fill the card.
+constexpr int kMinBlockSize = 128;
+
 template <class T, class Real, int D, CentroidSpace Space>
 __global__ void __launch_bounds__(kMaxThreads<D>, 1)
     pass_kernel(Pass pass, Samples<T> samples, const Real* centroids, Configuration configuration,
@@ -25,10 +28,17 @@ __global__ void __launch_bounds__(kMaxThreads<D>, 1)
 template <class T, class Real, int D, CentroidSpace Space>
 void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids,
             const Configuration& configuration, Device& device, const Finish& finish) {
-  const int block_size = configuration.block_size;
+  // The fewer blocks there are, the fewer sums are added to the totals.
+  const std::int64_t rows = pass.rows.size();
+  int block_size = configuration.block_size;
+  while (block_size > kMinBlockSize &&
+         rows < static_cast<std::int64_t>(block_size) * kRows * device.limits.multiprocessors) {
+    block_size = block_size / 64 * 32;
+  }
   const bool accumulates = configuration.fused && pass.accumulates();
-  std::int64_t bytes =
-      configuration.centroids_bytes + (accumulates ? configuration.tile.bytes() : 0);
+  std::int64_t bytes = configuration.centroids_bytes +
+                       (accumulates ? configuration.tile_bytes : 0) +
+                       (kCooperate<D> ? 0 : Configuration::queue_bytes(block_size));
   if (finish.state != nullptr) {
     bytes = std::max<std::int64_t>(bytes, sizeof(lloyd_cuda::DecisionMemory));
   }
@@ -36,7 +46,7 @@ void launch(const Pass& pass, const Samples<T>& samples, const Real* centroids,
   lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
   const int resident = device.occupancy.blocks(kernel, block_size, bytes);
   const std::int64_t tile_rows = static_cast<std::int64_t>(block_size) * kRows;
-  const std::int64_t tiles = (pass.rows.size() + tile_rows - 1) / tile_rows;
+  const std::int64_t tiles = (rows + tile_rows - 1) / tile_rows;
   const std::int64_t per_multiprocessor =
       std::clamp(kThreadsPerMultiprocessor / block_size, 1, resident);
   const auto blocks = static_cast<unsigned>(

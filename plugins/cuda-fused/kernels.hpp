@@ -32,9 +32,13 @@ void enqueue_pass(const lloyd_cuda::Pass& pass, const lloyd_cuda::Samples<T>& sa
                   const Configuration& configuration, Device& device,
                   const lloyd_cuda::Finish& finish = {});
 
+/// True if enqueue_iterations() can run this configuration: it is fused, with centroids in shared
+/// memory, which also has room for what stays there from one iteration to the next.
+bool can_iterate(const Configuration& configuration, std::int64_t clusters, std::int64_t features,
+                 const lloyd_cuda::DeviceLimits& limits);
+
 /// Runs `count` iterations over all samples in one block, for problems too small to fill more. They
-/// alternate between two sets of arguments. The configuration is fused, with centroids in shared
-/// memory.
+/// alternate between two sets of arguments, neither of which has a Finish::report.
 template <class T>
 void enqueue_iterations(const lloyd_cuda::IterationArguments& first,
                         const lloyd_cuda::IterationArguments& second, int count,

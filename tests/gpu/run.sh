@@ -3,8 +3,10 @@
 # at the end. Status 1 if anything failed.
 # Usage: bash tests/gpu/run.sh [PART...]
 # Parts: build, conformance (the suite on every CUDA backend), sanitizer (compute-sanitizer's memcheck,
-# racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench, and papers (every
-# experiment of configs/papers, up to ten minutes each; papers/NAME selects one). Default: all but papers.
+# racecheck and initcheck on small shapes), large (cases beyond 32-bit indices), bench, ranks (fits on several
+# ranks of this machine, by OpenMP and, with two GPUs, by CUDA; and the cost model of docs/scaling.md beside
+# measurements), and papers (every experiment of configs/papers, up to ten minutes each; papers/NAME selects one).
+# Default: all but ranks and papers.
 # Needs the packages of README and nvcc; installs nothing. Logs remain in build/gpu-logs.
 # LLOYD_BENCH_FILTER and LLOYD_BENCH_SHAPES select the rows of bench.
 set -uo pipefail
@@ -116,6 +118,36 @@ bench() {
   while read -r line; do table+=("$line"); done < <(python3 tests/gpu/medians.py "$log")
 }
 
+# Eight threads per rank where there are enough cores.
+ranks() {
+  local log=$logs/ranks.log threads result=passed
+  command -v mpirun >/dev/null || {
+    note ranks all skipped "mpirun is not installed"
+    return
+  }
+  if [ "$(id -u)" -eq 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+  cmake --build "$build" --target lloyd_openmp lloyd_communicator_mpi rank_times >>"$logs/build.log" 2>&1 || {
+    tail -n 20 "$logs/build.log"
+    note ranks build failed "see $logs/build.log"
+    return
+  }
+  threads=$(($(nproc) >= 16 ? 8 : $(nproc) / 2))
+  {
+    python3 bench/rank_speedup.py "1x$threads" "2x$threads" "1x$((2 * threads))" "4x$((threads / 2))" \
+      --build "$build" --shape 4e6x16x256 --shape 1e6x128x1000 --iterations 10 || result=failed
+    if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then
+      python3 bench/rank_speedup.py 1 2 --build "$build" --backend cuda-fused --shape 4194304x32x512 \
+        --iterations 100 || result=failed
+    fi
+  } >"$log" 2>&1
+  while read -r line; do table+=("ranks        $line"); done <"$log"
+  python3 bench/scaling.py measure --build "$build" --ranks 1,2,4 >>"$log" 2>&1 || result=failed
+  while read -r line; do table+=("model        $line"); done < <(sed -n '/ iteration$/,$p' "$log")
+  note ranks all "$result" "see $log"
+}
+
 papers() {
   local config name start result
   for config in "$@"; do
@@ -133,11 +165,11 @@ papers() {
 for part in "${parts[@]}"; do
   case $part in
     build) build_all ;;
-    conformance | sanitizer | large | bench) $part ;;
+    conformance | sanitizer | large | bench | ranks) $part ;;
     papers) papers configs/papers/*.yaml ;;
     papers/*) papers "configs/$part.yaml" ;;
     *)
-      echo "tests/gpu/run.sh: unknown part '$part'; known: build conformance sanitizer large bench papers papers/NAME" >&2
+      echo "tests/gpu/run.sh: unknown part '$part'; known: build conformance sanitizer large bench ranks papers papers/NAME" >&2
       failed=2
       exit
       ;;

@@ -103,6 +103,9 @@ CsvOptions read_csv_options(const MapReader& map) {
   if (const ConfigNode* comma = map.find("decimal_comma")) {
     csv.decimal_comma = read_boolean(*comma, map.path("decimal_comma"));
   }
+  if (const ConfigNode* thousands = map.find("thousands")) {
+    csv.thousands = read_delimiter(*thousands, map.path("thousands"));
+  }
   if (const ConfigNode* label = map.find("label_column")) {
     csv.label_column = read_text(*label, map.path("label_column"));
   }
@@ -135,11 +138,11 @@ void read_preparation(const MapReader& map, DatasetSetting& dataset) {
 DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
   const std::vector<std::string> text_keys = {"delimiter",     "header",       "columns",
                                               "drop_columns",  "drop_missing", "missing",
-                                              "decimal_comma", "label_column"};
+                                              "decimal_comma", "thousands",    "label_column"};
   const MapReader map(node, "dataset",
                       {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns",
-                       "drop_columns", "drop_missing", "missing", "decimal_comma", "label_column",
-                       "samples", "shuffle", "seed", "standardize"});
+                       "drop_columns", "drop_missing", "missing", "decimal_comma", "thousands",
+                       "label_column", "samples", "shuffle", "seed", "standardize"});
   const ConfigNode* blobs = map.find("blobs");
   const ConfigNode* file = map.find("file");
   if (blobs == nullptr && file == nullptr) node.fail("'dataset' needs 'blobs' or 'file'");
@@ -279,10 +282,11 @@ std::string DatasetSetting::key() const {
 
 std::string DatasetSetting::file_key() const {
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
-  return fmt::format("file {:?} {} {} {} {:?} {} {} {:?} {} {:?} {}", file.string(),
+  return fmt::format("file {:?} {} {} {} {:?} {} {} {} {:?} {} {:?} {}", file.string(),
                      csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
                      fmt::format("{}", fmt::join(csv.drop_columns, "\n")), csv.drop_missing,
-                     csv.decimal_comma, csv.label_column, size_of(csv.dtype), array_name,
+                     csv.decimal_comma, csv.thousands.value_or('\0'), csv.label_column,
+                     size_of(csv.dtype), array_name,
                      fmt::format("{}", fmt::join(csv.missing, "\n")));
 }
 

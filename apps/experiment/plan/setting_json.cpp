@@ -50,6 +50,7 @@ ordered_json source_json(const DatasetSetting& setting) {
   if (csv.drop_missing) source["drop_missing"] = true;
   if (!csv.missing.empty()) source["missing"] = csv.missing;
   if (csv.decimal_comma) source["decimal_comma"] = true;
+  if (csv.thousands) source["thousands"] = std::string(1, *csv.thousands);
   if (!csv.label_column.empty()) source["label_column"] = csv.label_column;
   if (!setting.array_name.empty()) source["dataset"] = setting.array_name;
   if (setting.sampling.samples) source["samples"] = *setting.sampling.samples;

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <lloyd/internal/shell_word.hpp>
+
 #include "experiment/plan/varying_axes.hpp"
 #include "experiment/statistics/bootstrap.hpp"
 #include "experiment/statistics/statistics.hpp"
@@ -351,15 +353,6 @@ std::string skipped_text(const Summary& summary) {
                         rows == 1 ? "" : fmt::format(" ({} rows)", rows), reasons[i].first);
   }
   return text;
-}
-
-// Quoted for a shell if necessary, as labels such as "openmp threads=2" are.
-std::string shell_word(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.' || c == '=' || c == '/';
-  });
-  return plain || text.find('\'') != std::string::npos ? text : fmt::format("'{}'", text);
 }
 
 std::vector<std::string> source_notes(const Summary& summary) {

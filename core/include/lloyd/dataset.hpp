@@ -87,6 +87,19 @@ struct DeviceMatrix {
                            void* stream = nullptr);
 };
 
+/// How the numbers of a feature are written in a text file, where that shows more than their
+/// values. Read from the first rows, up to 1000.
+struct TextFeature {
+  /// A value with leading zeros, as postal codes and identifiers have: "00123"; empty if there is
+  /// none.
+  std::string leading_zeros;
+  /// A value such as "1.234" if the point may separate thousands: at least 20 values have exactly
+  /// three decimals, all others are integers below 1000, and no feature has other decimals;
+  /// otherwise empty.
+  std::string grouped;
+  std::string integer;  ///< one of these integers
+};
+
 /// A validated data set. The constructors validate the values and compute their statistics, once.
 /// From then on the values must not change as long as the data set or a session on it is used.
 ///
@@ -223,6 +236,11 @@ class Dataset {
   /// How rounding changed each feature (d entries); empty unless the numbers of a text file were
   /// rounded to float32, or 64-bit integers to float64. See rounding_losses().
   std::vector<FeatureRounding> rounding;
+  /// How the numbers of each feature (d entries) of a text file are written; empty if that shows
+  /// nothing.
+  std::vector<TextFeature> text_features;
+  /// The texts of CsvOptions::missing that no cell of a feature has.
+  std::vector<std::string> unused_missing;
 
  private:
   Dataset() = default;

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -34,12 +35,6 @@ concept MdspanMatrix = requires(const M& matrix) {
   == 2;
 };
 
-/// A matrix of Eigen that owns its values, unlike Map, Ref and Block.
-template <class M>
-concept OwningEigenMatrix = EigenMatrix<M> && requires {
-  requires std::is_same_v<typename M::PlainObject, std::remove_const_t<M>>;
-};
-
 namespace detail {
 
 // `row_stride` and `column_stride`: values from one row or column to the next.
@@ -61,11 +56,50 @@ Matrix strided_matrix(const T* values, std::int64_t rows, std::int64_t columns,
   return Matrix::from_values(std::move(copy), rows, columns);
 }
 
+template <class M>
+concept StridedMatrix = EigenMatrix<M> || MdspanMatrix<M>;
+
+// True if the values of a matrix are part of the object itself.
+template <class M>
+bool holds_values(const M& matrix) {
+  const void* values = nullptr;
+  if constexpr (EigenMatrix<M>) {
+    values = matrix.data();
+  } else {
+    values = matrix.data_handle();
+  }
+  const M* const begin = std::addressof(matrix);
+  const std::less<const void*> less;
+  return !less(values, begin) && less(values, begin + 1);
+}
+
+// A matrix of Eigen whose temporary may refer to values of its own that a copy of it does not have,
+// as Eigen::Ref<const MatrixXf> may.
+template <class M>
+concept EigenReference = EigenMatrix<M> && requires {
+  requires !std::is_same_v<typename M::PlainObject, std::remove_const_t<M>>;
+};
+
+// Moves a temporary matrix into shared ownership.
+template <class M>
+auto keep(M&& matrix) {
+  using Value = std::remove_const_t<M>;
+  if constexpr (EigenReference<M>) {
+    return std::make_shared<const typename Value::PlainObject>(matrix);  // copies the values
+  } else {
+    static_assert(std::is_constructible_v<Value, M&&>,
+                  "view_matrix() of a temporary needs a matrix that can be moved or copied; give "
+                  "the matrix a name, so that it outlives the view");
+    return std::make_shared<const Value>(std::forward<M>(matrix));
+  }
+}
+
 }  // namespace detail
 
 /// The samples of an Eigen matrix: a row is a sample, a column a feature. The matrix must outlive
 /// the result, which refers to its values if the features of a sample are adjacent in memory.
-/// Otherwise, as with Eigen's default column-major order, they are copied.
+/// Otherwise, as with Eigen's default column-major order, they are copied. A temporary may be
+/// passed, see below.
 template <EigenMatrix M>
 Matrix view_matrix(const M& matrix) {
   const std::int64_t inner = matrix.innerStride();
@@ -73,15 +107,6 @@ Matrix view_matrix(const M& matrix) {
   const bool row_major = M::IsRowMajor;
   return detail::strided_matrix(matrix.data(), matrix.rows(), matrix.cols(),
                                 row_major ? outer : inner, row_major ? inner : outer);
-}
-
-/// The samples of a temporary Eigen matrix, which is moved into the result.
-template <class M>
-requires(OwningEigenMatrix<M> && !std::is_lvalue_reference_v<M>) Matrix view_matrix(M&& matrix) {
-  const auto kept = std::make_shared<const std::remove_const_t<M>>(std::forward<M>(matrix));
-  Matrix result = view_matrix(*kept);
-  if (result.storage == nullptr) result.storage = kept;
-  return result;
 }
 
 /// The samples of an mdspan of rank 2: the first index is the sample, the second the feature. The
@@ -92,6 +117,22 @@ Matrix view_matrix(const M& matrix) {
   const std::remove_reference_t<decltype(*matrix.data_handle())>* values = matrix.data_handle();
   return detail::strided_matrix(values, matrix.extent(0), matrix.extent(1), matrix.stride(0),
                                 matrix.stride(1));
+}
+
+/// The samples of a temporary matrix. If it may own its values, it is moved into the result. A
+/// temporary view, such as Eigen::Map or std::mdspan, is not kept: the values that it refers to
+/// must outlive the result, unless they are copied as above.
+template <class M>
+requires(detail::StridedMatrix<M> && !std::is_lvalue_reference_v<M>) Matrix
+    view_matrix(M&& matrix) {
+  if constexpr (std::is_trivially_destructible_v<M>) {
+    // What does not free anything owns no values but those within itself.
+    if (!detail::holds_values(matrix)) return view_matrix(std::as_const(matrix));
+  }
+  const auto kept = detail::keep(std::forward<M>(matrix));
+  Matrix result = view_matrix(*kept);
+  if (result.storage == nullptr) result.storage = kept;
+  return result;
 }
 
 }  // namespace lloyd

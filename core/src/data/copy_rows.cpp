@@ -19,6 +19,7 @@
 #include <lloyd/error.hpp>
 
 #include "data/csv/csv_rows.hpp"
+#include "dataset/row_marks.hpp"
 #include "dataset/statistics_pass.hpp"
 
 namespace lloyd {
@@ -142,7 +143,7 @@ void read_rows(const RowSource& source, RowRange rows, void* values, std::int64_
       const auto read = [&source, &errors, part, t,
                          to = static_cast<char*>(values) + (part.begin - rows.begin) * row_bytes] {
         try {
-          source.read(part, to);
+          read_filled(source, part, to);
         } catch (...) {
           errors[static_cast<std::size_t>(t)] = std::current_exception();
         }
@@ -210,6 +211,7 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
   copied.feature_names = rows.columns().feature_names;
   copied.has_classes = rows.columns().has_label;
   copied.first_rows = std::move(first_rows);
+  copied.unused_missing = rows.unused_missing();
   return copied;
 }
 

@@ -15,6 +15,7 @@
 #include <lloyd/data/npz.hpp>
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "data/fvecs/fvecs_rows.hpp"
@@ -123,7 +124,8 @@ std::string conversion_by_pandas(const std::filesystem::path& file) {
     return fmt::format(
         "; python3 -c 'import pandas, sys; pandas.{}(sys.argv[1]).to_csv(sys.argv[2], "
         "index=False)' {} {} converts it",
-        reader, file.string(), std::filesystem::path(file).replace_extension(".csv").string());
+        reader, shell_word(file.string()),
+        shell_word(std::filesystem::path(file).replace_extension(".csv").string()));
   }
   return {};
 }

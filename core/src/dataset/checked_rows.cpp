@@ -8,6 +8,7 @@
 #include <lloyd/error.hpp>
 
 #include "dataset/fingerprint.hpp"
+#include "dataset/row_marks.hpp"
 
 namespace lloyd {
 namespace {
@@ -76,7 +77,7 @@ class CheckedRows::Mapping final : public RowMapping {
 };
 
 void CheckedRows::read(RowRange rows, void* values) const {
-  source_->read(rows, values);
+  read_filled(*source_, rows, values);  // a row without values is not a changed one
   check(rows, values);
 }
 

@@ -223,7 +223,8 @@ void Dataset::read_source(StatisticsPass& pass, std::int64_t block_rows,
                           const std::function<bool(std::int64_t rows)>& stop) {
   const Ranks ranks(communicator_);
   RowHashes hashes(samples(), features(), dtype());
-  RowBlocks(*source_, block_rows).for_each([&](RowRange rows, const void* data) {
+  RowBlocks blocks(*source_, block_rows, MarkedRows::every);
+  blocks.for_each([&](RowRange rows, const void* data) {
     ranks.progress();
     if (stop && stop(rows.begin)) throw Cancelled();
     pass.add(data, matrix_.columns, rows.size());

@@ -13,13 +13,13 @@
 
 namespace lloyd {
 
-void read_block(const RowSource& source, RowRange rows, void* values) {
+void read_block(const RowSource& source, RowRange rows, void* values, MarkedRows marked) {
   const auto fail = [&](const char* cause) {
     throw InputError(fmt::format("reading rows {} to {} of {}: {}", rows.begin, rows.end - 1,
                                  source.name(), cause));
   };
   try {
-    source.read(rows, values);
+    read_filled(source, rows, values, marked);
   } catch (const InputError&) {
     throw;
   } catch (const Cancelled&) {
@@ -43,8 +43,8 @@ std::int64_t min_block_rows(const RowSource& source) {
   return (kBlockBytes - 1) / (source.features() * size_of(source.dtype())) + 1;
 }
 
-RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows)
-    : source_(source), block_rows_(std::min(block_rows, source.samples())) {
+RowBlocks::RowBlocks(const RowSource& source, std::int64_t block_rows, MarkedRows marked)
+    : source_(source), block_rows_(std::min(block_rows, source.samples())), marked_(marked) {
   if (block_rows < 1) {
     throw InputError(
         fmt::format("{}: block_rows is {}; data that is not in memory is read in blocks "
@@ -72,7 +72,7 @@ RowRange RowBlocks::first_block(RowRange rows) const {
 
 double RowBlocks::read(RowRange rows, std::byte* values) const {
   const auto start = std::chrono::steady_clock::now();
-  read_block(source_, rows, values);
+  read_block(source_, rows, values, marked_);
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
 }

@@ -10,6 +10,8 @@
 
 #include <lloyd/data/row_source.hpp>
 
+#include "dataset/row_marks.hpp"
+
 namespace lloyd {
 
 /// Receives consecutive rows and their values, row-major without gaps.
@@ -18,8 +20,10 @@ using BlockBody = std::function<void(RowRange rows, const void* data)>;
 using ReadBlocks = std::function<void(RowRange rows, const BlockBody& body)>;
 
 /// Reads rows of a source. InputError and Cancelled are passed on; any other exception of the
-/// source becomes an InputError that names the rows and the source.
-void read_block(const RowSource& source, RowRange rows, void* values);
+/// source becomes an InputError that names the rows and the source. Throws InputError if the source
+/// does not fill a row that is marked.
+void read_block(const RowSource& source, RowRange rows, void* values,
+                MarkedRows marked = MarkedRows::last);
 
 /// Rows of a block of about 4 MiB, for work without a memory plan; at least 1.
 std::int64_t usual_block_rows(const RowSource& source);
@@ -30,8 +34,8 @@ class RowBlocks {
  public:
   /// Holds two blocks of `block_rows` rows (>= 1), or one of all rows if the source has no more,
   /// from the first use on. `source` must outlive this object. Throws InputError for
-  /// block_rows < 1.
-  RowBlocks(const RowSource& source, std::int64_t block_rows);
+  /// block_rows < 1. `marked`: see read_block().
+  RowBlocks(const RowSource& source, std::int64_t block_rows, MarkedRows marked = MarkedRows::last);
 
   /// Reads blocks that cover some rows in ascending order, while a second thread reads the next
   /// block. One at a time may exist.
@@ -81,6 +85,7 @@ class RowBlocks {
 
   const RowSource& source_;
   std::int64_t block_rows_;
+  MarkedRows marked_;
   Buffer buffers_[2];
 };
 

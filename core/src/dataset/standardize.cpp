@@ -97,6 +97,8 @@ Dataset standardize(const Dataset& dataset) {
   result.feature_names = dataset.feature_names;
   result.dropped_rows = dataset.dropped_rows;
   result.missing_counts = dataset.missing_counts;
+  result.text_features = dataset.text_features;
+  result.unused_missing = dataset.unused_missing;
   result.dropped_row_numbers = dataset.dropped_row_numbers;
   return result;
 }

@@ -83,15 +83,16 @@ class CheckedObserver final : public Observer {
   mutable std::atomic<bool> cancelled_{false};
 };
 
+const LoadedBackend& not_null(const std::shared_ptr<const LoadedBackend>& backend) {
+  if (backend != nullptr) return *backend;
+  throw InputError("the backend is a null pointer; load_backend() and Registry::load() return one");
+}
+
 // Opens the backend on the rows of this process; null if a rank has none.
 SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
                             const Dataset& dataset, const ParameterSet& parameters,
                             std::int64_t block_rows, std::int64_t window_rows) {
-  if (backend == nullptr) {
-    throw InputError(
-        "the backend is a null pointer; load_backend() and Registry::load() return one");
-  }
-  check_parameters(*backend, parameters);
+  check_parameters(not_null(backend), parameters);
   check_available(*backend);
   const DatasetView view = dataset.view();
   const std::string missing = missing_capability(*backend, view.required_capabilities);
@@ -186,6 +187,13 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
 }
 
 }  // namespace
+
+BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+                               const std::map<std::string, std::string>& parameters,
+                               std::int64_t block_rows, std::int64_t window_rows)
+    : BackendSession(backend, dataset,
+                     parameters_of(not_null(backend), {.name = {}, .parameters = parameters}),
+                     block_rows, window_rows) {}
 
 BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
                                const ParameterSet& parameters, std::int64_t block_rows,

@@ -47,11 +47,13 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const auto k = static_cast<double>(shape.clusters);
   const double cells = k * static_cast<double>(shape.features);
   const double rounded = shape.dtype == lloyd::DType::float32 ? sizeof(float) : 0;
-  const double fit = 2 * cells * (sizeof(double) + rounded + sizeof(lloyd::SumWords)) +
-                     2 * k * sizeof(unsigned long long) +
-                     FarthestPass::device_bytes(std::min(k, n));
-  // The memory of a seeding is freed before a fit.
-  const double device = n * sizeof(std::int32_t) + std::max(fit, DeviceSeeding<T>::device_bytes(n));
+  const double kept = 2 * cells * (sizeof(double) + rounded + sizeof(lloyd::SumWords)) +
+                      2 * k * sizeof(unsigned long long);
+  // A seeding frees its memory before a fit starts. After a fit it needs it in addition to what the
+  // session keeps for the next fit.
+  const double temporary =
+      std::max(FarthestPass::device_bytes(std::min(k, n)), DeviceSeeding<T>::device_bytes(n));
+  const double device = n * sizeof(std::int32_t) + kept + temporary;
   // Pinned initial centroids, and host memory of an iteration that the host finishes: centroids
   // twice, sums as words and as totals.
   const double host =

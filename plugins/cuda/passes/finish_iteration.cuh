@@ -17,6 +17,11 @@ struct DecisionMemory {
   bool halted;                                    ///< the fit had halted before
 };
 
+/// The mean of `count` > 0 values: their sum as a multiple of 2^exponent, rounded once, divided.
+__device__ inline double mean_of(DeviceInt128 sum, int exponent, unsigned long long count) {
+  return __ddiv_rn(ldexp(to_double(sum), exponent), static_cast<double>(count));
+}
+
 /// Computes the next centroids and totals, for the cells (cluster x d + feature)
 /// `first`, `first + step`, ... Values of other blocks are read from L2, because the L1 caches of
 /// multiprocessors are not coherent.
@@ -31,8 +36,7 @@ __device__ inline void compute_means(const Finish& finish, std::int64_t first, s
     if (count > 0) {
       const auto* words = reinterpret_cast<const unsigned long long*>(finish.totals.sums + at);
       sum = {__ldcg(words), __ldcg(words + 1)};
-      const double rounded = to_double(sum);
-      mean = __ddiv_rn(ldexp(rounded, finish.scale.exponents[feature]), static_cast<double>(count));
+      mean = mean_of(sum, finish.scale.exponents[feature], count);
     }
     finish.next_centroids[at] = mean;
     if (finish.next_rounded != nullptr) finish.next_rounded[at] = static_cast<float>(mean);
@@ -42,20 +46,24 @@ __device__ inline void compute_means(const Finish& finish, std::int64_t first, s
   }
 }
 
-/// lloyd::squared_shift() by one block of any size; thread 0 has the result.
-__device__ inline double block_shift(const Finish& finish, double* partial_sums) {
+/// lloyd::squared_shift() by one block of any size; thread 0 has the result. `move(i)` is the
+/// difference of value i, of `cells`.
+template <class Move>
+__device__ inline double block_shift(std::int64_t cells, double* partial_sums, const Move& move) {
   constexpr int kSums = lloyd::kShiftPartialSums;
-  const std::int64_t cells = finish.clusters * finish.features;
-  for (int i = static_cast<int>(threadIdx.x); i < kSums; i += static_cast<int>(blockDim.x)) {
+  // Levels that only add zeros are skipped.
+  int used = kSums;
+  while (used / 2 >= cells && used > 1) used /= 2;
+  for (int i = static_cast<int>(threadIdx.x); i < used; i += static_cast<int>(blockDim.x)) {
     double sum = 0;
     for (std::int64_t at = i; at < cells; at += kSums) {
-      const double move = __dsub_rn(__ldcg(finish.next_centroids + at), finish.centroids[at]);
-      sum = __dadd_rn(sum, __dmul_rn(move, move));
+      const double difference = move(at);
+      sum = __dadd_rn(sum, __dmul_rn(difference, difference));
     }
     partial_sums[i] = sum;
   }
   __syncthreads();
-  for (int half = kSums / 2; half > 0; half /= 2) {
+  for (int half = used / 2; half > 0; half /= 2) {
     for (int i = static_cast<int>(threadIdx.x); i < half; i += static_cast<int>(blockDim.x)) {
       partial_sums[i] = __dadd_rn(partial_sums[i], partial_sums[i + half]);
     }
@@ -64,11 +72,29 @@ __device__ inline double block_shift(const Finish& finish, double* partial_sums)
   return partial_sums[0];
 }
 
-/// Reports the state to the host.
+/// Whether the fit stops after `iterations`, the last of which changed `changed` labels. The rule
+/// of lloyd::stop_reason(), from which the host derives the reason.
+__device__ inline bool stops(const Finish& finish, std::int64_t iterations, std::int64_t changed,
+                             double shift) {
+  const bool converged =
+      finish.may_converge && (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
+  return converged || iterations >= finish.max_iterations;
+}
+
+/// Reports a state to the host.
+__device__ inline void report_progress(const Finish& finish, std::int64_t iterations,
+                                       std::int32_t halt) {
+  *finish.progress = static_cast<unsigned long long>(iterations) << kProgressHaltBits |
+                     static_cast<unsigned long long>(halt);
+}
 __device__ inline void report_progress(const Finish& finish) {
-  *finish.progress = static_cast<unsigned long long>(finish.state->iterations)
-                         << kProgressHaltBits |
-                     static_cast<unsigned long long>(finish.state->halt);
+  report_progress(finish, finish.state->iterations, finish.state->halt);
+}
+
+/// Halts the fit, unless it has been cancelled, and reports the state to the host.
+__device__ inline void halt_and_report(const Finish& finish, Halt halt) {
+  atomicCAS(&finish.state->halt, static_cast<int>(kHaltNone), static_cast<int>(halt));
+  report_progress(finish);
 }
 
 /// Decides whether the fit goes on, after the next centroids have been computed. Called by all
@@ -89,31 +115,33 @@ __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
     empty |= __ldcg(finish.totals.counts + c) == 0;
   }
   if (__syncthreads_or(empty) != 0 && finish.halt_when_empty) {
-    if (threadIdx.x == 0) {
-      atomicCAS(&state.halt, static_cast<int>(kHaltNone), static_cast<int>(kHaltEmpty));
-      report_progress(finish);
-    }
+    if (threadIdx.x == 0) halt_and_report(finish, kHaltEmpty);
     return;
   }
-  const double shift = finish.shift_wanted ? block_shift(finish, memory.partial_sums) : 0;
+  const double shift = finish.shift_wanted
+                           ? block_shift(finish.clusters * finish.features, memory.partial_sums,
+                                         [&](std::int64_t at) {
+                                           return __dsub_rn(__ldcg(finish.next_centroids + at),
+                                                            finish.centroids[at]);
+                                         })
+                           : 0;
   if (threadIdx.x != 0) return;
   const auto changed = static_cast<std::int64_t>(__ldcg(&state.changed));
   state.changed = 0;
   state.last_changed = changed;
   state.shift = shift;
   ++state.iterations;
-  // The rule of lloyd::stop_reason(), from which the host derives the reason.
-  const bool converged =
-      finish.may_converge && (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
-  if (converged || state.iterations >= finish.max_iterations) {
-    atomicCAS(&state.halt, static_cast<int>(kHaltNone), static_cast<int>(kHaltStopped));
-  }
+  const bool stopped = stops(finish, state.iterations, changed, shift);
   if (finish.report != nullptr) {
     finish.report->changed = changed;
     finish.report->shift = shift;
     finish.report->iterations = state.iterations;
   }
-  report_progress(finish);
+  if (stopped) {
+    halt_and_report(finish, kHaltStopped);
+  } else {
+    report_progress(finish);
+  }
 }
 
 /// True for all threads of the last block of the grid that calls it. That block sees what the
@@ -129,16 +157,6 @@ __device__ inline bool is_last_block(unsigned int* arrived, DecisionMemory& memo
   }
   __syncthreads();
   return memory.is_last;
-}
-
-/// Finishes the iteration in a grid of one block, all threads of which call it. `memory` may
-/// overlap shared memory that the block has used before.
-__device__ inline void finish_in_one_block(const Finish& finish, DecisionMemory& memory) {
-  __syncthreads();
-  compute_means(finish, threadIdx.x, blockDim.x);
-  __syncthreads();
-  decide(finish, memory);
-  __syncthreads();
 }
 
 /// Lets the last block finish the iteration, in a kernel that has added to the totals. All threads

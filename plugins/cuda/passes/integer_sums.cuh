@@ -110,8 +110,8 @@ __device__ inline void add_to_limbs(unsigned int* sum, std::int64_t limb_stride,
 }
 
 /// The weighted value of the sum of a limb of kSharedLimbBits.
-__device__ inline DeviceInt128 limb_value(unsigned int sum, int limb) {
-  return shift_left(sign_extend(static_cast<int>(sum)), limb * kSharedLimbBits);
+__device__ inline DeviceInt128 limb_value(long long sum, int limb) {
+  return shift_left(sign_extend(sum), limb * kSharedLimbBits);
 }
 
 /// Adds to a total in device or shared memory that other threads update concurrently. The result

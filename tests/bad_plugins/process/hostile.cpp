@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include <lloyd/plugin/abi/session_notes.hpp>
 
@@ -156,6 +157,13 @@ void act(const std::string& what) {
   if (what == "raise-pipe") ::raise(SIGPIPE);
   if (what == "throw") throw 42;
   if (what == "exit-thread") ::pthread_exit(nullptr);
+  if (what == "lose-thread") {
+    const std::thread never_joined([] { ::pause(); });
+  }
+  if (what == "say-and-crash") {
+    std::fputs("tile 7 of 4\n", stderr);
+    std::abort();
+  }
   if (what == "start-daemon") start_daemon();
   if (what == "escape") escape();
   if (what == "respawn") respawn();

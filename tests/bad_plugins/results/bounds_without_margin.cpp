@@ -1,6 +1,7 @@
 // Prunes distances by bounds in float64 that leave no margin for rounding, but claims exact labels.
 // Hamerly's algorithm, with one lower bound per sample; with LLOYD_ELKAN Elkan's, with one per
-// sample and centroid.
+// sample and centroid. With LLOYD_MARGIN, Hamerly's with a parameter for the margin, whose range
+// includes 0.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -18,6 +19,12 @@ constexpr bool kElkan = true;
 constexpr bool kElkan = false;
 #endif
 
+#ifdef LLOYD_MARGIN
+constexpr lloyd::ParameterInfo kParameters[] = {
+    lloyd::number_parameter("margin", 1, 0, 1000, "margin of bounds; 1 is enough"),
+};
+#endif
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class T>
@@ -25,7 +32,13 @@ class PruningStep : public lloyd::StepBase {
  public:
   using value_type = T;
 
-  PruningStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList&) : dataset_(dataset) {}
+  PruningStep(const lloyd::DatasetView& dataset,
+              [[maybe_unused]] const lloyd::ParameterList& parameters)
+      : dataset_(dataset) {
+#ifdef LLOYD_MARGIN
+    margin_ = parameters.number("margin");
+#endif
+  }
 
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList&) {
@@ -33,7 +46,9 @@ class PruningStep : public lloyd::StepBase {
     return 8 * (shape.samples * (1 + bounds_per_sample(shape.clusters)) + cells);
   }
 
-  void begin_fit(const lloyd::StepFitOptions&) { in_fit_ = true; }
+  void begin_fit(const lloyd::StepFitOptions&) {
+    in_fit_ = true;
+  }
   void end_fit() {
     in_fit_ = false;
     former_.clear();
@@ -69,10 +84,14 @@ class PruningStep : public lloyd::StepBase {
     return changed;
   }
 
-  std::int64_t take_distances() { return distances_.exchange(0); }
+  std::int64_t take_distances() {
+    return distances_.exchange(0);
+  }
 
  private:
-  static std::int64_t bounds_per_sample(std::int64_t clusters) { return kElkan ? clusters : 1; }
+  static std::int64_t bounds_per_sample(std::int64_t clusters) {
+    return kElkan ? clusters : 1;
+  }
 
   double squared(std::int64_t i, std::int64_t c) {
     ++distances_;
@@ -92,9 +111,9 @@ class PruningStep : public lloyd::StepBase {
     if (prune_) {
       upper += drifts_[label];
       lower -= largest_drift_;
-      if (upper < lower) return label;
+      if (upper + slack() < lower) return label;
       upper = std::sqrt(squared(i, label));
-      if (upper < lower) return label;
+      if (upper + slack() < lower) return label;
     }
     double least = kInfinity;
     double second = kInfinity;
@@ -107,7 +126,13 @@ class PruningStep : public lloyd::StepBase {
     }
     upper = std::sqrt(least);
     lower = std::sqrt(second);
+    if (clusters_ > 1) largest_bound_ = std::max(largest_bound_, lower);
     return label;
+  }
+
+  // 1e-10 of the largest bound is more than their rounding errors.
+  double slack() const {
+    return margin_ * 1e-10 * largest_bound_;
   }
 
   std::int32_t elkan(std::int64_t i, std::int32_t former) {
@@ -145,6 +170,8 @@ class PruningStep : public lloyd::StepBase {
   std::vector<double> former_;  // centroids of the former pass of this fit, k x d
   std::vector<double> drifts_;  // k
   double largest_drift_ = 0;
+  double margin_ = 0;
+  double largest_bound_ = 0;   // of any sample so far
   std::vector<double> upper_;  // n
   std::vector<double> lower_;  // n x bounds_per_sample
   std::atomic<std::int64_t> distances_{0};
@@ -153,6 +180,9 @@ class PruningStep : public lloyd::StepBase {
 constexpr lloyd::BackendInfo kInfo = [] {
   lloyd::BackendInfo info = lloyd::exact_step_info("a fixture of the tests");
   info.algorithm = kElkan ? "elkan" : "hamerly";
+#ifdef LLOYD_MARGIN
+  info.set_parameters(kParameters);
+#endif
   return info;
 }();
 

@@ -72,11 +72,13 @@ GUARDS = [
 ]
 
 
-# Columns with a value that is no sentinel: too rare, too near, zero, or one of a few values.
+# Columns with a value that is no sentinel: too rare, too near, or one of a few values.
 NO_SENTINELS = [
     ("twice", [*range(28), -999, -999]),
     ("near", [*range(27), 40, 40, 40]),
-    ("zero", [*range(1000, 1027), 0, 0, 0]),
+    ("zero beside small values", [*range(5, 32), 0, 0, 0]),
+    ("mostly zero", [*range(1000, 1014), *[0] * 16]),
+    ("not a usual marker", [*range(20, 47), 2, 2, 2]),
     ("few values", [i % 4 for i in range(27)] + [99] * 3),
     ("repeated extremes", [i % 15 for i in range(30)]),
     ("far but different", [*range(27), 900, 901, 902]),
@@ -98,6 +100,20 @@ class Sentinels(TestCase):
                 self.assertIn(f"'x' is {value} in 3 rows and from 0 to 26 in the others, so {value} may stand", found[0])
                 self.assertTrue(found[0].endswith(f"--missing={value} with --drop-missing leaves such rows out"), found)
                 self.assertEqual(len(self.warnings([*range(27)] + [value] * 3, "--columns", "x", "--standardize")), 1)
+
+    def test_usual_markers_may_be_nearer(self):
+        for value in (0, -1, 99):
+            with self.subTest(value):
+                found = self.warnings([*range(30, 57)] + [value] * 3)
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(f"'x' is {value} in 3 rows and from 30 to 56 in the others, so {value} may stand for a "
+                              f"missing value; --missing={value} with --drop-missing leaves such rows out", found[0])
+
+    def test_the_same_value_in_another_column_is_named(self):
+        rows = [f"{0 if i % 9 == 0 else 30 + 7 * i % 30},{i % 3}" for i in range(60)]
+        said = run("fit", self.write("x.csv", "bmi,children\n" + "\n".join(rows) + "\n"), "-k", "2").stderr
+        self.assertIn("so 0 may stand for a missing value; --missing=0 with --drop-missing leaves such rows out, but also "
+                      "those with 0 in 'children', and --drop-columns bmi leaves the column out\n", said)
 
     def test_other_values_are_not_warned_of(self):
         for name, values in NO_SENTINELS:
@@ -311,6 +327,179 @@ class Guards(TestCase):
         self.assertEqual(dropped["inertia"], run_json("fit", file, "-k", "3", "--columns", "1,2")["inertia"])
 
 
+DAYS = [f"2023{1 + 7 * i % 12:02d}{1 + 11 * i % 28:02d}" for i in range(30)]
+CODES = [f"{(17 * i) % 30 * 3300:05d}" for i in range(30)]
+POINTS = ["7" if i % 7 == 0 else f"{1 + i % 9}.{100 + 29 * i}" for i in range(30)]
+
+
+def with_totals(header, x, y):
+    return table(header, [*x, sum(x)], [*y, sum(y)])
+
+
+# As GUARDS; a few other warnings may follow.
+TABLE_GUARDS = [
+    ("dates as integers", table("x,date,y", X, DAYS, Y),
+     "'date' holds dates as numbers, such as 20230101, whose differences are not days; convert them to days, or "
+     "--drop-columns date leaves it out", ["--drop-columns", "date"]),
+    ("postal codes", table("x,postal code,y", X, CODES, Y),
+     "'postal code' has numbers with leading zeros, such as 00000, as postal codes and identifiers have; --drop-columns "
+     "'postal code' leaves it out", ["--drop-columns", "postal code"]),
+    ("points that separate thousands", table("inhabitants,y", POINTS, UNORDERED),
+     "'inhabitants' has values such as 2.129 and 7, but none with one or two decimals, so its points may separate "
+     "thousands; --thousands . reads them so", ["--thousands", ".", "--drop-columns", "y"]),
+    ("a name for the shell", table("x,it's an id", X, UNORDERED),
+     "'it's an id' looks like an identifier: its integers are all distinct; --drop-columns \"it's an id\" leaves it out",
+     ["--drop-columns", "it's an id"]),
+]
+
+
+class Tables(TestCase):
+    def warnings(self, *arguments):
+        lines = run("fit", *arguments, "-k", "3").stderr.splitlines()
+        return [line.removeprefix("lloyd: warning: ") for line in lines if "warning" in line]
+
+    def test_each_is_warned_of_once(self):
+        for name, text, sentence, options in TABLE_GUARDS:
+            with self.subTest(name):
+                file = self.write("x.csv", text)
+                self.assertEqual(self.warnings(file), [f"{file}: {sentence}"])
+                self.assertEqual(self.warnings(file, *options), [])
+
+    def test_points_that_separate_thousands_are_named_by_all_commands(self):
+        file = self.write("x.csv", TABLE_GUARDS[2][1])
+        self.assertIn("--thousands . reads them so", run("data", "info", file).stderr)
+        read = run_json("data", "info", file, "--thousands", ".", "--drop-columns", "y")
+        self.assertEqual(read["statistics"][0]["maximum"], 9100 + 29 * 26)
+
+    def test_a_totals_row_is_named(self):
+        x = [round(7 + value, 1) for value in X]
+        y = [round(20 + value, 1) for value in Y]
+        file = self.write("my file.csv", with_totals("x,y", x, y))
+        found = [text for text in self.warnings(file) if "totals" in text]
+        self.assertEqual(found, [f"{file}: the last row, sample 30 counted from 0, holds the sums of the others in 'x' and "
+                                 f"'y', so it may be a totals row; sed '$d' '{file}' > NEW.csv leaves it out"])
+        kinds = [*(["a", "b"] * 15), "Total"]
+        named = self.write("n.csv", table("x,kind", [*X, 7], kinds))
+        self.assertIn("the last row, sample 30 counted from 0, has the class 'Total'", self.warnings(named)[0])
+        for text in (table("x,y", x, y), table("x,y", [*x, sum(x)], [*y, 20.0]), table("x", [i % 2 for i in range(30)])):
+            self.assertEqual([text for text in self.warnings(self.write("p.csv", text)) if "totals" in text], [])
+
+    def test_a_text_that_no_cell_has_is_named(self):
+        file = self.write("x.csv", "age,y\nunknown,1\n" + "\n".join(f"{i % 7}.5,{i % 5}.5" for i in range(30)) + "\n")
+        repaired = ("--missing", "unknown,unknwon", "--drop-missing")
+        sentence = f"lloyd: warning: {file}: --missing has 'unknwon', but no cell of a feature has this text; check its spelling\n"
+        model = self.folder / "m.json"
+        for command in (("fit", file, "-k", "2", "--model", model), ("predict", model, file), ("data", "info", file),
+                        ("data", "convert", file, self.folder / "x.npy")):
+            with self.subTest(command[0]):
+                self.assertEqual(run(*command, *repaired).stderr.count(sentence), 1)
+                self.assertNotIn("spelling", run(*command, "--missing", "unknown", "--drop-missing").stderr)
+        config = self.write("e.yaml", f"dataset: {{file: '{file}', drop_missing: true, missing: [unknown, n/k]}}\n"
+                            "clusters: 2\nrepeats: 1\nbackends: [sequential]\nsweep: {seeding.seed: [1, 2]}\n")
+        said = run("run", config, "--output", self.folder / "out").stderr
+        self.assertEqual(said.count("'dataset.missing' has 'n/k', but no cell of a feature has this text"), 1, said)
+
+    def test_more_threads_than_processors_are_named(self):
+        said = run("fit", IRIS, "-k", "3", "-b", "openmp", "-p", "threads=1024").stderr
+        self.assertRegex(said, r"threads=1024 is more than the \d+ processors? that this process may use, so threads wait "
+                         r"for one another; -p threads=\d+ gives each processor one\n")
+        self.assertNotIn("one another", run("fit", IRIS, "-k", "3", "-b", "openmp", "-p", "threads=1").stderr)
+
+    def test_ordinary_data_has_no_warning(self):
+        def blobs(name, *options):
+            run("data", "blobs", self.folder / name, "--samples", "300", *options)
+            return self.folder / name
+        files = [IRIS, blobs("a.csv"), blobs("b.npy", "--features", "30"), blobs("c.csv", "--features", "1", "--dtype", "float64")]
+        files.append(self.write("counts.csv", table("a,b,c", *[[(i * p) % 101 // 10 for i in range(300)] for p in (7, 11, 23)])))
+        files.append(self.write("sparse.csv", table("a,b,c", *[[0 if (i * p) % 7 else (i * p) % 13 for i in range(300)]
+                                                              for p in (3, 5, 11)])))
+        files.append(self.write("rounded.csv", table("a,b", *[[f"{(i * p) % 997 / 100:.3f}" for i in range(300)] for p in (7, 11)])))
+        files.append(self.write("hours.csv", table("h,m,x", *[[f"{(i * p) % m:02d}" for i in range(300)]
+                                                             for p, m in ((7, 24), (11, 60), (13, 90))])))
+        for file in files:
+            with self.subTest(file.name):
+                self.assertEqual(self.warnings(file), [])
+
+
+# Text of the file, options, the end of the message, and options (or None) with which it is read.
+MESSAGES = [
+    ("decimal commas in quotes", 'x,y\n"3,14",1\n"2,7",2\n4,3\n', [],
+     "line 2, column 1: '3,14' is not a number; --decimal-comma with --delimiter , reads it as 3.14",
+     ["--decimal-comma", "--delimiter", ","]),
+    ("thousands in quotes", 'x,y\n"1,234.5",1\n7,2\n', [],
+     "line 2, column 1: '1,234.5' is not a number; --thousands , reads it as 1234.5", ["--thousands", ","]),
+    ("apostrophes", "x,y\n1'234,1\n7,2\n", [],
+     "line 2, column 1: '1'234' is not a number; --thousands \"'\" reads it as 1234", ["--thousands", "'"]),
+    ("two points", "x,y\n1.234,1\n1.234.567,2\n", [],
+     "line 3, column 1: '1.234.567' is not a number; --thousands . reads it as 1234567", ["--thousands", "."]),
+    ("points and commas", "x;y\n1.234,5;1\n1.234;2\n", ["--decimal-comma"],
+     "line 3, column 1: '1.234' has a point, but decimals have commas here; --thousands . reads it as 1234",
+     ["--decimal-comma", "--thousands", "."]),
+    ("tabs", "x\ty\n1\t2\n3\t4\n", [], "if tabs separate the cells, set --delimiter tab", ["--delimiter", "tab"]),
+    ("dates", "date,x\n2024-01-31,1\n2024-02-01,2\n", [],
+     "convert dates, times and ranges to numbers; --drop-columns date leaves the column out", ["--drop-columns", "date"]),
+    ("times at the end", "x,time\n1,2024-01-31T12:00:00Z\n2,2024-01-31T13:00:00Z\n", [],
+     "convert dates, times and ranges to numbers; --drop-columns time leaves the column out, --label-column time takes it "
+     "as classes", ["--drop-columns", "time"]),
+    ("infinity", "x,y\n1,2\n-inf,3\n4,5\n", [],
+     "'-inf' is not finite; all values must be; --missing=-inf with --drop-missing leaves such rows out",
+     ["--missing=-inf", "--drop-missing"]),
+    ("blank columns", "x,y,,\n1,2,,\n3,4,,\n", [], "a number is needed; --drop-columns 2,3 leaves out the columns that have "
+     "no values", ["--drop-columns", "2,3"]),
+    ("yes and no", "x,smoker,y\n1,yes,2\n2,no,3\n", [], "'yes' is not a number; write 1 and 0 for yes and no; --drop-columns "
+     "smoker leaves the column out, --label-column smoker takes it as classes", ["--drop-columns", "smoker"]),
+    ("a name with blanks", "x,my name,y\n1,ann,2\n2,bob,3\n", [], "--drop-columns 'my name' leaves the column out, "
+     "--label-column 'my name' takes it as classes", ["--drop-columns", "my name"]),
+    ("texts with blanks", "age,x\n" + "".join(f"{i},1\n" for i in range(9)) + "not known,2\n", [],
+     "--missing 'not known' with --drop-missing leaves rows with such texts out, --drop-columns age leaves the column out",
+     ["--missing", "not known", "--drop-missing"]),
+    ("comments", "x,y\n1,2\n# pause\n3,4\n", [],
+     "lines that begin with '#' are rows too: grep -v '^#' removes them", None),
+    ("a repeated header", "x,y\n1,2\n3,4\nx,y\n5,6\n", [], "line 4, column 1: 'x' is not a number; the row repeats the "
+     "header: awk 'NR == 1 {h = $0} NR == 1 || $0 != h' removes such lines", None),
+    ("a footer", "x,y\n1,2\n3,4\n5,6\nSource: somewhere,\n", [], "the other cells of the row are empty: if it is no sample, sed 5d "
+     "removes the line", None),
+    ("the delimiter for spreadsheets", "sep=;\nx;y\n1;2\n3;4\n", [],
+     "'sep=;' tells spreadsheets the delimiter: sed 1d removes the line, and --delimiter ';' reads the others", None),
+    ("units with a gap", "name,x,y\n,m/s,%\nann,1,2\nbob,2,3\n", [], "such as titles and units: sed 2d removes all but the "
+     "first", None),
+    ("percent signs", "x,y\n12%,1\n13%,2\n", [],
+     "leave out units, percent signs and currency symbols: sed 's/%//g'", None),
+    ("negative amounts", "x,y\n(12.5),1\n13,2\n", [], "'(12.5)' is not a number; if it is negative, write -12.5", None),
+]
+
+
+class Messages(TestCase):
+    def test_each_names_what_mends_it(self):
+        for name, text, options, end, mend in MESSAGES:
+            with self.subTest(name):
+                file = self.write("x.csv", text)
+                said = run("data", "info", file, *options, status=2).stderr
+                self.assertEqual(said.count("\n"), 1, said)
+                self.assertTrue(said.endswith(end + "\n"), said)
+                if mend is not None:
+                    run("data", "info", file, *mend)
+
+    def test_an_experiment_names_the_keys(self):
+        file = self.write("x.csv", 'net price,my name,y\n"1,234",ann,2\n7,bob,3\n')
+        config = self.write("e.yaml", f"dataset: {{file: '{file}'}}\nclusters: 2\nbackends: [sequential]\n")
+        self.assertIn("'1,234' is not a number; 'dataset.thousands: \",\"' reads it as 1234",
+                      run("run", config, "--dry-run", status=2).stderr)
+        said = run("run", config, "--dry-run", "--set", "dataset.thousands=','", status=2).stderr
+        self.assertIn("'dataset.drop_columns: [\"my name\"]' leaves the column out", said)
+        config = self.write("e.yaml", f"dataset: {{file: '{file}', thousands: ',', drop_columns: [\"my name\"]}}\n"
+                            "clusters: 2\nrepeats: 1\nbackends: [sequential]\n")
+        run("run", config, "--output", self.folder / "out")
+        record = json.loads((self.folder / "out" / "records.jsonl").read_text().splitlines()[0])
+        self.assertEqual(record["dataset"]["source"]["thousands"], ",")
+
+    def test_names_in_windows_1252_are_recognized(self):
+        file = self.folder / "a b.csv"
+        file.write_bytes("preis \u20ac,x\n1,2\n3,4\n".encode("cp1252"))
+        self.assertIn(f"if the file is Windows-1252, iconv -f cp1252 -t utf-8 '{file}' > NEW.csv converts it\n",
+                      run("data", "info", file).stderr)
+
+
 class Repairs(TestCase):
     def test_rows_with_missing_values_are_dropped(self):
         file = self.write("x.csv", "x,y\n1,2\nNA,3\n4,5\n,6\n7,8\n")
@@ -374,10 +563,10 @@ class Repairs(TestCase):
         file = self.write("x.csv", "1;2\n3;4\n")
         config = self.write("e.yaml", "dataset: {file: x.csv}\nclusters: 2\nbackends: [sequential]\n")
         said = run("run", config, "--dry-run", status=2).stderr
-        self.assertIn("set 'dataset.delimiter', or 'dataset.decimal_comma' for cells such as 2,5; 'dataset.header' tells",
-                      said)
+        self.assertIn("set 'dataset.delimiter: \";\"', or 'dataset.decimal_comma' for cells such as 2,5; "
+                      "'dataset.header' tells", said)
         self.assertNotIn("--", said)
-        self.assertIn("set --delimiter, or --decimal-comma for cells such as 2,5; --header or --no-header tells",
+        self.assertIn("set --delimiter ';', or --decimal-comma for cells such as 2,5; --header or --no-header tells",
                       run("fit", file, "-k", "2", status=2).stderr)
 
     def test_a_given_decimal_comma_is_not_advised(self):

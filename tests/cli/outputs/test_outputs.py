@@ -516,7 +516,7 @@ class Names(OutputCase):
                         ["data", "convert", latin, self.folder / "y.npy"]):
             said = run(*command).stderr
             self.assertEqual(said.count(f"lloyd: warning: {latin}: the name 'h?he' is not UTF-8; if the file is Latin-1, "
-                                        f"'iconv -f latin1 -t utf-8 {latin} > NEW.csv' converts it\n"), 1, said)
+                                        f"iconv -f latin1 -t utf-8 {latin} > NEW.csv converts it\n"), 1, said)
             self.assertNotIn("UTF-8", run(*[utf8 if word == latin else word for word in command]).stderr)
         config = self.write("latin.yaml", f"{{dataset: {{file: '{latin}'}}, clusters: 2, backends: [sequential]}}")
         self.assertEqual(run("run", config, "--dry-run").stderr.count("iconv"), 1)

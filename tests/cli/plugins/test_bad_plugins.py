@@ -77,6 +77,8 @@ FAILED = [
      r"group=64: .*row \d+ has label 0 ", None),
     ("hamerly-without-margin", "bisector/ties", "bisector/ties/float32",
      r".*iteration 2: row . has label .*the definition gives .*allowed excess 0\)", None),
+    ("margin-of-zero", "bisector/*", "bisector/parameters/float32",
+     r"margin=0: .*iteration 2: row . has label .*the definition gives .*allowed excess 0\)", None),
     ("elkan-without-margin", "bisector/drift", "bisector/drift/float64",
      r".*the definition gives .*allowed excess 0\)", None),
     ("ignores-cancel", "cancel/at-iteration", "cancel/at-iteration/float32",
@@ -294,7 +296,7 @@ class Process(TestCase):
         self.assertEqual(reported, planned)
         self.assertGreater(len(planned), 100)
         failed = {result.get("message") for result in results if result["outcome"] == "failed"}
-        self.assertEqual(failed, {ENDED + "exit(0)"})
+        self.assertEqual(failed, {ENDED + "exit(0) in fit()"})
 
     def test_equal_failures_are_printed_once_and_again_at_the_end(self):
         done = verify("fit-exits", "--case", "stop/*", "--case", "description/*")
@@ -302,12 +304,20 @@ class Process(TestCase):
         lines, end = done.stdout.split("\nfailed:\n")
         failed = re.findall(r"^failed  (\S+): (.*)$", lines, re.M)
         first = failed[0][0]
-        self.assertEqual(failed[0], ("stop/labels/float32", ENDED + "exit(0)"))
+        self.assertEqual(failed[0], ("stop/labels/float32", ENDED + "exit(0) in fit()"))
         self.assertEqual({message for _, message in failed[1:]}, {f"same failure as {first}"})
         self.assertGreater(len(failed), 10)
         self.assertRegex(lines, r"(?m)^passed  description/info")
-        self.assertRegex(end, rf"^  {len(failed)} times: {re.escape(ENDED)}exit\(0\)\n    stop/labels,")
+        self.assertRegex(end, rf"^  {len(failed)} times: {re.escape(ENDED)}exit\(0\) in fit\(\)\n    stop/labels,")
         self.assertRegex(end, rf"\n\nfit-exits \S+: \d+ passed, {len(failed)} failed, 0 skipped\n$")
+
+    def test_many_different_failures_hint_at_the_sanitizer(self):
+        done = verify("wrong-labels", "--case", "invariants/*", "--case", "stop/*")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"\n\nhint: \d+ cases failed in \d+ ways\. .* LD_PRELOAD=\$\(g\+\+ "
+                                      r"-print-file-name=libasan\.so\) lloyd verify PLUGIN\. See 'When a case fails' in "
+                                      r"docs/write_a_backend\.md\n\nwrong-labels ")
+        self.assertNotIn("hint: ", verify("fit-exits", "--case", "stop/*").stdout)  # one cause
 
     def test_a_plugin_that_hangs_everywhere_is_abandoned(self):
         done = verify("fit-hangs", "--case", "stop/*", "--timeout", "10", "--json")
@@ -322,7 +332,7 @@ class Process(TestCase):
     def test_the_call_that_hangs_is_named(self):
         for plugin, case, call in (("supports-hangs", "stop/labels/float32", r"supports\(\)"),
                                    ("open-hangs", "stop/labels/float32", r"open\(\)"),
-                                   ("pass-hangs", "pass/sequence/float32", "a call of its passes"),
+                                   ("pass-hangs", "pass/sequence/float32", r"PassKernels::pass\(\)"),
                                    ("session-hangs", "stop/labels/float32", r"release\(\) of its session"),
                                    ("backend-hangs", "stop/labels/float32", r"release\(\)")):
             with self.subTest(plugin):

@@ -545,9 +545,11 @@ class Sentences(HostileCase):
     @unittest.skipIf(b"libstdc++.so" not in pathlib.Path(LLOYD).read_bytes(),
                      "with a C++ runtime of its own a plugin has words of its own")
     def test_exceptions_that_leave_a_call(self):
+        without = (r"std::terminate\(\) was called without an exception; likely causes are a std::thread that was "
+                   r"destroyed before join\(\) or detach\(\), 'throw;' outside of a handler, and pthread_exit\(\) or a "
+                   r"cancelled thread within a function that is noexcept")
         for hostile, how in (("estimate throw", "an exception of type int was not caught"),
-                             ("fit exit-thread", r"the C\+\+ runtime ended the process without an exception, as when "
-                                                 r"pthread_exit\(\) ends its thread")):
+                             ("fit exit-thread", without), ("fit lose-thread", without)):
             with self.subTest(hostile):
                 done = self.run_hostile(hostile, *self.FIT)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -560,6 +562,14 @@ class Sentences(HostileCase):
         done = self.run_hostile("fit throw", "verify", self.file, "--case", "stop/labels*")
         self.assertIn("an exception of type int was not caught\n", done.stderr)
         self.assertNotIn("terminate called", done.stderr)
+
+    def test_verify_names_the_last_words_of_a_crash(self):
+        done = self.run_hostile("fit say-and-crash", "verify", self.file, "--case", "stop/labels*")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, rf"(?m)^failed  stop/labels/float32: the plugin ended the process: {ABORTED} in "
+                                      r"fit\(\); last words: tile 7 of 4$")
+        self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float64: same failure as stop/labels/float32$")
+        self.assertIn("tile 7 of 4\n", done.stderr)
 
     def test_a_plugin_that_dies_of_a_broken_pipe(self):
         done = self.run_hostile("fit raise-pipe", *self.FIT)

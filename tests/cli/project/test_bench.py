@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from program import LLOYD, ROOT, TestCase, run_json
 
-DEFAULT_THREADS = ROOT / "bench" / "default_threads.py"
+DEFAULT_THREADS = ROOT / "bench" / "threads" / "default_threads.py"
 SPEC = importlib.util.spec_from_file_location("default_threads", DEFAULT_THREADS)
 # Operations of every backend, and additional rows, of each program.
 PROGRAMS = {

@@ -173,19 +173,6 @@ void estimate_grows(const Context& context) {
   }
 }
 
-// The smallest and the largest value of a numeric parameter, as text.
-std::vector<std::string> ends_of_range(const ParameterInfo& parameter) {
-  switch (parameter.type) {
-    case ParameterType::integer:
-      return {std::to_string(parameter.integer_minimum), std::to_string(parameter.integer_maximum)};
-    case ParameterType::number:
-      return {fmt::format("{}", parameter.number_minimum),
-              fmt::format("{}", parameter.number_maximum)};
-    default:
-      return {};
-  }
-}
-
 // Fails unless `status`, which is not ok, is a refusal of the parameters: they exceed the backend
 // or the machine, such as a device that does not exist.
 void expect_refusal(const char* call, const Status& status) {
@@ -224,17 +211,8 @@ void extreme_parameters(const Context& context) {
   setting.clusters = 11;
   setting.centroids = first_rows(samples, setting.clusters);
   setting.max_iterations = 3;
-  for (const ParameterInfo& parameter : context.parameters().schema()) {
-    for (const std::string& value : ends_of_range(parameter)) {
-      ParameterSet set = context.parameters();
-      set.set(parameter.name, value);
-      try {
-        check_parameters(Context(context.loaded(), context.dtype(), set), samples, setting);
-      } catch (const CaseFailed& failed) {
-        fail("{}={}: {}", parameter.name, value, failed.message);
-      }
-    }
-  }
+  for_ends_of_parameters(context,
+                         [&](const Context& end) { check_parameters(end, samples, setting); });
 }
 
 }  // namespace

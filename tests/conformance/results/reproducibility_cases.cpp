@@ -34,14 +34,29 @@ std::vector<RepeatedProblem> problems(const Context& context, std::int64_t n) {
   return result;
 }
 
+// As expect_same_fit(). A difference between fits that differ in timing or in the number of threads
+// only is often a data race.
+void expect_repeated_fit(const std::string& where, std::int64_t d, const Trial& expected,
+                         const Trial& got) {
+  try {
+    expect_same_fit(where, d, expected, got);
+  } catch (const CaseFailed& failed) {
+    fail(
+        "{}. If the plugin has threads, this may be a data race; ThreadSanitizer finds it: compile "
+        "the plugin with -fsanitize=thread, then LD_PRELOAD=$(g++ -print-file-name=libtsan.so) "
+        "lloyd verify PLUGIN --case 'reproducibility/*'",
+        failed.message);
+  }
+}
+
 void repeated(const Context& context) {
   if (!context.repeatable()) throw CaseSkipped{"the backend does not claim to be reproducible"};
   for (const RepeatedProblem& p : problems(context, 9001)) {
     const Trial first = fresh_fit(context, p.samples, p.setting);
     for (int repeat = 0; repeat < 3; ++repeat) {
       const Trial again = fresh_fit(context, p.samples, p.setting);
-      expect_same_fit(describe(p.name, p.samples, p.setting) + " repeated", p.samples.d, first,
-                      again);
+      expect_repeated_fit(describe(p.name, p.samples, p.setting) + " repeated", p.samples.d, first,
+                          again);
     }
   }
 }
@@ -85,9 +100,9 @@ void parameters(const Context& context) {
       for (const std::int64_t value : values) {
         const std::optional<Trial> trial = fit_with(context, dataset, p, parameter.name, value);
         if (!trial) continue;
-        expect_same_fit(fmt::format("{} with {}={}", describe(p.name, p.samples, p.setting),
-                                    parameter.name, value),
-                        p.samples.d, expected, *trial);
+        expect_repeated_fit(fmt::format("{} with {}={}", describe(p.name, p.samples, p.setting),
+                                        parameter.name, value),
+                            p.samples.d, expected, *trial);
       }
     }
   }
@@ -127,7 +142,7 @@ void thread_counts(const Context& context) {
     for (const std::int64_t count : {2, 3, 7}) {
       const std::optional<Trial> trial = fit_on(count);
       if (!trial) continue;
-      expect_same_fit(
+      expect_repeated_fit(
           fmt::format("{} with threads={}", describe(p.name, p.samples, p.setting), count),
           p.samples.d, *expected, *trial);
     }

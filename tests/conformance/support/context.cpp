@@ -23,6 +23,41 @@ std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
                      : fmt::format("the backend does not support it: {}", status_message(status));
 }
 
+namespace {
+
+// The smallest and the largest value of a numeric parameter, as text.
+std::vector<std::string> ends_of_range(const ParameterInfo& parameter) {
+  switch (parameter.type) {
+    case ParameterType::integer:
+      return {std::to_string(parameter.integer_minimum), std::to_string(parameter.integer_maximum)};
+    case ParameterType::number:
+      return {fmt::format("{}", parameter.number_minimum),
+              fmt::format("{}", parameter.number_maximum)};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+int for_ends_of_parameters(const Context& context,
+                           const std::function<void(const Context& end)>& check) {
+  int calls = 0;
+  for (const ParameterInfo& parameter : context.parameters().schema()) {
+    for (const std::string& value : ends_of_range(parameter)) {
+      ParameterSet set = context.parameters();
+      set.set(parameter.name, value);
+      ++calls;
+      try {
+        check(Context(context.loaded(), context.dtype(), set));
+      } catch (const CaseFailed& failed) {
+        fail("{}={}: {}", parameter.name, value, failed.message);
+      }
+    }
+  }
+  return calls;
+}
+
 OwnedSession opened(const Status& status, Session* session, const std::string& what) {
   expect(status.ok(), "open() of {} failed: {}", what, status_message(status));
   expect(session != nullptr, "open() of {} reported ok and gave no session", what);

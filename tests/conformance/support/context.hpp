@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,13 @@ class OwnedSession {
 
 /// The session that open() returned; fails the case if there is none.
 OwnedSession opened(const Status& status, Session* session, const std::string& what);
+
+class Context;
+
+/// Calls `check` with each integer or real parameter at its minimum and at its maximum. A failure
+/// names the parameter and its value. Returns the number of calls.
+int for_ends_of_parameters(const Context& context,
+                           const std::function<void(const Context& end)>& check);
 
 class Context {
  public:

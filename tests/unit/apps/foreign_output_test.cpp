@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -41,6 +42,18 @@ TEST(ForeignOutput, LastWordsAreALine) {
   EXPECT_EQ(passed_on({}, "end\n"), "end\n");
   EXPECT_EQ(passed_on({"no line feed"}, "end\n"), "no line feed\nend\n");
   EXPECT_EQ(passed_on({"line\n"}, "end\n"), "line\nend\n");
+}
+
+TEST(ForeignOutput, KeepsTheLastWords) {
+  auto [from, to] = make_pipe();
+  KeptOutput kept;
+  ForeignOutput output(std::move(from), &kept);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(::write(to.get(), "tile 7\nof 4\n", 12), 12);
+  to.close();
+  output.finish("end\n", [] { return false; });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "tile 7\nof 4\nend\n");
+  EXPECT_EQ(kept.text(), "tile 7 of 4");
 }
 
 TEST(ForeignOutput, DoesNotWaitForAReaderThatIsNotThere) {

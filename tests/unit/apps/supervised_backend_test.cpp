@@ -29,6 +29,14 @@ TEST(MarkedCall, AForkedCopyLeavesTheMark) {
   EXPECT_EQ(board.call(), PluginCall::none);
 }
 
+TEST(MarkedCall, NamesTheFunctionOfAnInterface) {
+  EXPECT_EQ(to_string(PluginCall::label), "label()");
+  EXPECT_EQ(to_string(PluginCall::resident_weigh), "ResidentSeeding::weigh()");
+  EXPECT_EQ(to_string(PluginCall::passes_pass), "PassKernels::pass()");
+  EXPECT_EQ(to_string(PluginCall::windows_end), "WindowedPasses::end()");
+  EXPECT_EQ(to_string(PluginCall::release_backend), "release()");
+}
+
 TEST(MarkedCall, NamesACallWhileAnyRuns) {
   SupervisionBoard& board = SupervisionBoard::make();
   {

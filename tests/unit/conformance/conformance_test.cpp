@@ -122,6 +122,8 @@ TEST(Conformance, WorkersThatShareMemoryFail) {
   options.glob = "reproducibility/*";
   const Report report = conformance::run(backend, options);
   expect_part(failure(report, "reproducibility/threads"), "with threads=2");
+  expect_part(failure(report, "reproducibility/threads"),
+              "compile the plugin with -fsanitize=thread, then LD_PRELOAD=");
   EXPECT_EQ(failure(report, "reproducibility/parameters"),
             "no failure of reproducibility/parameters");
 }

@@ -22,6 +22,11 @@ TEST(FailureGroups, TheDataSetOfACaseIsNoCause) {
   EXPECT_EQ(failure_cause("fit() failed: no license"), "fit() failed: no license");
 }
 
+TEST(FailureGroups, LastWordsAreNoCause) {
+  EXPECT_EQ(failure_cause("the plugin ended the process: exit(3) in fit(); last words: pid 77"),
+            "the plugin ended the process: exit(3) in fit()");
+}
+
 TEST(FailureGroups, EqualCausesAreOneGroup) {
   FailureGroups failures;
   EXPECT_EQ(failures.add(failed_case("a/b/float32", "n=5 d=3 k=2: it failed")).names.size(), 1u);

@@ -185,11 +185,32 @@ TEST_F(Fits, ANullBackendIsRefused) {
             "the backend is a null pointer; load_backend() and Registry::load() return one");
 }
 
+TEST_F(Fits, ASessionTakesParametersByName) {
+  const auto backend = fake::make<fake::FakeStep>("fake");
+  const auto threads = [&](const BackendSession& session) {
+    return session.parameters().text("threads");
+  };
+  EXPECT_EQ(threads(BackendSession(backend, dataset_)), "0");
+  EXPECT_EQ(threads(BackendSession(backend, dataset_, {})), "0");
+  BackendSession session(backend, dataset_, {{"threads", "2"}});
+  EXPECT_EQ(threads(session), "2");
+  EXPECT_EQ(fit(session, options_).clusters, 6);
+  EXPECT_EQ(threads(BackendSession(backend, dataset_, {{"threads", "3"}, {"layout", "aos"}})), "3");
+  EXPECT_EQ(message_of<InputError>([&] {
+              BackendSession(backend, dataset_, {{"thread", "2"}});
+            }),
+            "backend 'fake': unknown parameter 'thread' (did you mean 'threads'?)");
+  EXPECT_EQ(message_of<InputError>([&] { BackendSession(nullptr, dataset_, {}); }),
+            "the backend is a null pointer; load_backend() and Registry::load() return one");
+}
+
 // A session refers to its data set.
 static_assert(std::is_constructible_v<BackendSession, std::shared_ptr<const LoadedBackend>,
                                       const Dataset&, const ParameterSet&>);
 static_assert(!std::is_constructible_v<BackendSession, std::shared_ptr<const LoadedBackend>,
                                        Dataset, const ParameterSet&>);
+static_assert(
+    !std::is_constructible_v<BackendSession, std::shared_ptr<const LoadedBackend>, Dataset>);
 
 TEST_F(Fits, OptionsOutOfRangeAreRefused) {
   const auto refusal = [&](const std::function<void(FitOptions&)>& change) {

@@ -1,4 +1,5 @@
 // kmeans(): one call from samples to a model that predicts, with the plugins beside this program.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cfenv>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -512,6 +514,62 @@ TEST(MatrixView, KeepsATemporaryEigenMatrix) {
   EXPECT_EQ(values_of(moved), (std::vector<double>{1, 2, 3, 4, 5, 6}));
   const Matrix copied = view_matrix(LikeEigen<double, false>{{1, 3, 5, 2, 4, 6}});
   EXPECT_EQ(values_of(copied), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
+// A matrix type of a program.
+// NOLINTBEGIN(readability-identifier-naming)
+template <class Values>
+struct OwnMatrix {
+  static constexpr bool IsRowMajor = true;
+  const float* data() const { return values.data(); }
+  long rows() const { return 2; }
+  long cols() const { return 2; }
+  long innerStride() const { return 1; }
+  long outerStride() const { return 2; }
+  Values values;
+};
+
+// Like Eigen::Ref<const MatrixXf>: refers to values of its own, which its copies do not have.
+struct LikeEigenRef {
+  using PlainObject = LikeEigen<float, true>;
+  static constexpr bool IsRowMajor = true;
+  explicit LikeEigenRef(const float* first) : own(first, first + 6), values(own.data()) {}
+  LikeEigenRef(const LikeEigenRef& other) : values(other.values) {}
+  LikeEigenRef& operator=(const LikeEigenRef&) = delete;
+  ~LikeEigenRef() { std::fill(own.begin(), own.end(), -1.0F); }
+  operator PlainObject() const { return {{values, values + 6}}; }
+  const float* data() const { return values; }
+  long rows() const { return 3; }
+  long cols() const { return 2; }
+  long innerStride() const { return 1; }
+  long outerStride() const { return 2; }
+  std::vector<float> own;
+  const float* values;
+};
+// NOLINTEND(readability-identifier-naming)
+
+TEST(MatrixView, KeepsATemporaryOfAnyTypeThatOwnsItsValues) {
+  const auto by_function = [] { return OwnMatrix<std::vector<float>>{{1, 2, 3, 4}}; };
+  const Matrix kept = view_matrix(by_function());
+  ASSERT_NE(kept.storage, nullptr);
+  EXPECT_EQ(values_of(kept), (std::vector<double>{1, 2, 3, 4}));
+  // Values within the object: its destructor is trivial.
+  const Matrix within = view_matrix(OwnMatrix<std::array<float, 4>>{{1, 2, 3, 4}});
+  ASSERT_NE(within.storage, nullptr);
+  EXPECT_EQ(values_of(within), (std::vector<double>{1, 2, 3, 4}));
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const Matrix copied = view_matrix(LikeEigenRef(values.data()));
+  ASSERT_NE(copied.storage, nullptr);
+  EXPECT_EQ(values_of(copied), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(MatrixView, RefersToTheValuesOfATemporaryView) {
+  const std::vector<float> values = {1, 2, 3, 4};
+  const Matrix view = view_matrix(OwnMatrix<std::span<const float>>{values});
+  EXPECT_EQ(view.data, values.data());
+  EXPECT_EQ(view.storage, nullptr);
+  const OwnMatrix<std::array<float, 4>> named{{1, 2, 3, 4}};
+  EXPECT_EQ(view_matrix(named).data, named.values.data());
 }
 
 TEST(MatrixView, ReadsAnMdspanOfAnyStrides) {

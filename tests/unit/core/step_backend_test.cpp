@@ -1,6 +1,11 @@
 // StepBackend: what a step declares reaches the plugin boundary.
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,6 +13,7 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/parameter_set.hpp>
 #include <lloyd/plugin/sdk/step_backend.hpp>
+#include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include "unit/support/experiment_fake_backend.hpp"
 
@@ -62,6 +68,42 @@ class WrongReaderStep : public fake::FakeStep<T> {
 
  private:
   double threads_;
+};
+
+// Assigns two blocks on two threads. If `raise` is set, both threads meet in assign() before one of
+// them calls it.
+template <class T>
+class ThrowingStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static inline void (*raise)() = nullptr;
+  static inline bool on_the_calling_thread = false;
+
+  int workers() const { return 2; }
+  template <class Body>
+  void for_each_block(RowRange rows, Body&& body) {
+    arrived_ = 0;
+    const std::int64_t middle = rows.begin + rows.size() / 2;
+    team_.for_each(2, 2, [&](int worker, std::int64_t half) {
+      body(worker, half == 0 ? RowRange{rows.begin, middle} : RowRange{middle, rows.end});
+    });
+  }
+  std::int64_t assign(RowRange block, std::int32_t* labels) {
+    if (raise != nullptr) {
+      ++arrived_;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (arrived_ < 2 && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
+      if ((std::this_thread::get_id() == caller_) == on_the_calling_thread) raise();
+    }
+    return fake::FakeStep<T>::assign(block, labels);
+  }
+
+ private:
+  const std::thread::id caller_ = std::this_thread::get_id();
+  ThreadTeam team_{2};
+  std::atomic<int> arrived_{0};
 };
 
 TEST(StepBackend, OpensNoStepThatReadsAParameterAsAnotherType) {
@@ -138,6 +180,50 @@ TEST(StepBackend, FitRefusesWhatItsStepDoesNotSupport) {
   const Status refused = fit(3);
   EXPECT_EQ(refused.code, StatusCode::unsupported);
   EXPECT_STREQ(refused.message, "at most 2 clusters, not 3");
+  session->release();
+}
+
+TEST(StepBackend, ReturnsWhatAssignThrowsAsAStatus) {
+  using Throwing = ThrowingStep<float>;
+  const std::vector<float> values = {0, 1, 8, 9};
+  const Dataset dataset("d", Matrix::from_values(values, 4, 1));
+  StepBackend<ThrowingStep, fake::kInfo> backend;
+  const ParameterSet parameters(fake::kParameters, 2);
+  Session* session = nullptr;
+  ASSERT_TRUE(backend.open(dataset.view(), parameters.list(), &session).ok());
+  const std::vector<double> start = {0, 9};
+  std::vector<double> centroids(start.size());
+  const auto fit = [&](void (*raise)(), bool on_the_calling_thread) {
+    Throwing::raise = raise;
+    Throwing::on_the_calling_thread = on_the_calling_thread;
+    FitSpec spec;
+    spec.clusters = 2;
+    spec.initial_centroids = start.data();
+    spec.max_iterations = 5;
+    FitResult result;
+    result.centroids = centroids.data();
+    const Status status = session->fit(spec, nullptr, result);
+    Throwing::raise = nullptr;
+    return status;
+  };
+  for (const bool on_the_calling_thread : {true, false}) {
+    const Status singular =
+        fit([] { throw std::runtime_error("the matrix is singular"); }, on_the_calling_thread);
+    EXPECT_EQ(singular.code, StatusCode::internal);
+    EXPECT_STREQ(singular.message, "the matrix is singular");
+    const Status no_memory = fit([] { throw std::bad_alloc(); }, on_the_calling_thread);
+    EXPECT_EQ(no_memory.code, StatusCode::out_of_memory);
+    const Status lost =
+        fit([] { throw StatusError(StatusCode::device_error, "the device is lost"); },
+            on_the_calling_thread);
+    EXPECT_EQ(lost.code, StatusCode::device_error);
+    EXPECT_STREQ(lost.message, "the device is lost");
+    const Status number = fit([] { throw 7; }, on_the_calling_thread);
+    EXPECT_EQ(number.code, StatusCode::internal);
+    centroids.assign(start.size(), 0.0);
+    EXPECT_TRUE(fit(nullptr, on_the_calling_thread).ok());
+    EXPECT_EQ(centroids, (std::vector<double>{0.5, 8.5}));
+  }
   session->release();
 }
 

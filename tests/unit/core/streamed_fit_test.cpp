@@ -1,7 +1,9 @@
 // Fits of data that is not in memory: the bits of a fit in memory, and errors of the source.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
@@ -11,11 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/row_source.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/registry.hpp>
@@ -309,6 +313,72 @@ TEST(StreamedFits, NameTheRowsAtWhichTheSourceThrows) {
       EXPECT_TRUE(message.ends_with(" of failing: " + cause)) << message;
     }
     EXPECT_EQ(messages.back(), "reading rows 900 to 999 of failing: " + cause);
+  }
+}
+
+// A source whose read() does not fill the rows that `left_out` returns.
+class ShortRows final : public RowSource {
+ public:
+  using LeftOut = std::function<RowRange(RowRange rows, int read)>;
+  ShortRows(const Matrix& matrix, LeftOut left_out)
+      : rows_(rows_of("short", matrix)), left_out_(std::move(left_out)) {}
+  const std::string& name() const override { return rows_->name(); }
+  std::int64_t samples() const override { return rows_->samples(); }
+  std::int64_t features() const override { return rows_->features(); }
+  DType dtype() const override { return rows_->dtype(); }
+  void read(RowRange rows, void* values) const override {
+    const RowRange gap = left_out_(rows, reads_++);
+    const std::int64_t row_bytes = features() * size_of(dtype());
+    rows_->read({rows.begin, gap.begin}, values);
+    rows_->read({gap.end, rows.end},
+                static_cast<char*>(values) + (gap.end - rows.begin) * row_bytes);
+  }
+
+ private:
+  std::unique_ptr<RowSource> rows_;
+  LeftOut left_out_;
+  mutable std::atomic<int> reads_ = 0;
+};
+
+const Matrix kTenRows =
+    Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 10, 1);
+
+TEST(StreamedDataset, NamesARowThatTheSourceDoesNotFill) {
+  const auto message = [](RowRange gap) {
+    const auto source = std::make_shared<const ShortRows>(kTenRows, [gap](RowRange rows, int) {
+      return rows.begin == 4 ? gap : RowRange{rows.end, rows.end};
+    });
+    return message_of<InputError>([&] { Dataset(source, 4); });
+  };
+  const std::string text =
+      "short: read() was asked for the rows 4 to 7 and returned without all values of row {}; it "
+      "must fill every row, or throw";
+  EXPECT_EQ(message({7, 8}), fmt::format(fmt::runtime(text), 7));
+  EXPECT_EQ(message({4, 8}), fmt::format(fmt::runtime(text), 4));
+  EXPECT_EQ(message({5, 7}), fmt::format(fmt::runtime(text), 5));  // a gap, not a short read
+  for (const auto& matrix : {kTenRows, Matrix::from_values(std::vector<float>(10), 5, 2)}) {
+    const ShortRows source(matrix, [](RowRange rows, int) { return RowRange{3, rows.end}; });
+    EXPECT_EQ(message_of<InputError>([&] { matrix_of(source); }),
+              fmt::format("short: read() was asked for the rows 0 to {} and returned without all "
+                          "values of row 3; it must fill every row, or throw",
+                          matrix.rows - 1));
+  }
+}
+
+TEST(StreamedFits, NameTheRowsThatTheSourceDoesNotFill) {
+  const auto backend = exact_backend();
+  for (const std::int64_t window_rows : {0, 5}) {
+    // The statistics take two reads.
+    const auto source = std::make_shared<const ShortRows>(kTenRows, [](RowRange rows, int read) {
+      return RowRange{read < 3 ? rows.end : rows.begin + 2, rows.end};
+    });
+    const Dataset dataset(source, 5);
+    BackendSession session(backend, dataset, {}, 5, window_rows);
+    const std::string message = message_of<InputError>([&] {
+      session.fit_from({0, 9}, {.clusters = 2});
+    });
+    EXPECT_TRUE(message.starts_with("short: read() was asked for the rows ")) << message;
+    EXPECT_TRUE(message.ends_with(" it must fill every row, or throw")) << message;
   }
 }
 

@@ -97,9 +97,11 @@ TEST(FusedConfiguration, TakesAnySizeWithinTheCardsSharedMemory) {
             EXPECT_GE(tile.clusters, 1);
             EXPECT_GE(tile.features, 1);
             EXPECT_GE(tile.copies, 1);
-            EXPECT_LE(chosen.centroids_bytes, shared);
-            // A separate sum kernel holds no centroids.
-            EXPECT_LE((chosen.fused ? chosen.centroids_bytes : 0) + tile.bytes(), shared);
+            const std::int64_t queues = Configuration::queue_bytes(chosen.block_size);
+            EXPECT_LE(chosen.centroids_bytes + queues, shared);
+            // A separate sum kernel holds neither centroids nor queues.
+            EXPECT_LE(tile.bytes() + (chosen.fused ? chosen.centroids_bytes + queues : 0), shared);
+            EXPECT_EQ(chosen.tile_bytes, tile.bytes());
             EXPECT_GE(tile.count(k, d) * tile.clusters * tile.features, k * d);
             EXPECT_TRUE(!chosen.fused || tile.count(k, d) == 1);
           }
@@ -152,7 +154,6 @@ TEST(FusedConfiguration, NotesSayWhatWasChosen) {
   asked.limbs = 2;
   EXPECT_EQ(note(asked, true), "centroids in global memory, sums in a second kernel in 10 tiles");
   asked = request(8, 32);
-  asked.block_size = 1024;
   EXPECT_EQ(note(asked, true),
             "centroids in shared memory, blocks of 512 threads, sums in the same kernel");
 }

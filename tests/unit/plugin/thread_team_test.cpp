@@ -1,4 +1,4 @@
-// ThreadTeam: items, late threads, affinity masks and forked children.
+// ThreadTeam: items, late threads, exceptions, affinity masks and forked children.
 #include <lloyd/plugin/sdk/thread_team.hpp>
 
 #include <pthread.h>
@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -141,6 +143,52 @@ TEST(ThreadTeam, DoesNotCallAThreadOfAnEarlierLoop) {
     std::this_thread::sleep_for(kTimeToEnter);
   });
   EXPECT_FALSE(by_late);
+}
+
+// Runs a loop of two threads that have both begun before one of them throws. Returns the text of
+// the exception that reached the caller.
+std::string text_thrown_by(ThreadTeam& team, int thrower) {
+  std::atomic<int> arrived{0};
+  std::string text;
+  try {
+    team.run(2, [&](int thread) {
+      ++arrived;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (arrived < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      if (thread == thrower) throw std::runtime_error("thrown by " + std::to_string(thread));
+    });
+  } catch (const std::runtime_error& error) {
+    text = error.what();
+  }
+  EXPECT_EQ(arrived, 2);  // all calls have ended
+  return text;
+}
+
+TEST(ThreadTeam, ThrowsWhatABodyThrows) {
+  ThreadTeam team(2);
+  EXPECT_EQ(text_thrown_by(team, 0), "thrown by 0");
+  EXPECT_EQ(text_thrown_by(team, 1), "thrown by 1");
+  EXPECT_EQ(text_thrown_by(team, 2), "");  // the team works on
+  // Without other threads, too.
+  EXPECT_THROW(team.run(1, [](int) { throw std::runtime_error("alone"); }), std::runtime_error);
+}
+
+TEST(ThreadTeam, ThrowsOneOfSeveralExceptions) {
+  ThreadTeam team(3);
+  EXPECT_THROW(team.run(3, [](int thread) { throw std::runtime_error(std::to_string(thread)); }),
+               std::runtime_error);
+  EXPECT_EQ(arrivals(team, 3), 3);
+}
+
+TEST(ThreadTeam, BeginsNoItemAfterAnException) {
+  constexpr std::int64_t kItems = 1'000'000'000'000;
+  ThreadTeam team(2);
+  EXPECT_THROW(team.for_each(2, kItems,
+                             [](int, std::int64_t item) {
+                               if (item == 5) throw std::runtime_error("item 5");
+                             }),
+               std::runtime_error);
+  EXPECT_EQ(arrivals(team, 2), 2);
 }
 
 TEST(ThreadTeam, LeavesAffinityMasksAsTheyAre) {

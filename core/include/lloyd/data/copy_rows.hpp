@@ -37,6 +37,7 @@ struct CopiedRows {
   /// The values of the first rows of a text file as they were written, row-major: up to 1000 rows,
   /// fewer if they are long.
   std::vector<double> first_rows = {};
+  std::vector<std::string> unused_missing = {};  ///< see Dataset::unused_missing
 };
 
 /// Copies all rows, in blocks of some megabytes, to a file whose extension gives its format; see

@@ -48,10 +48,15 @@ struct CsvOptions {
   /// is a number, with a decimal point, also matches cells of equal value: -999 matches -999.0.
   /// Such a cell is refused unless `drop_missing` is set.
   std::vector<std::string> missing = {};
-  /// Reads 2,5 as 2.5, and refuses a number with a point. The delimiter must not be a comma.
+  /// Reads 2,5 as 2.5 and 1.234,5 as 1234.5, and refuses a number with a point alone. If the
+  /// delimiter is a comma, numbers with decimals must be in quotes.
   bool decimal_comma = false;
   /// Memory limit of reading in bytes, including the result. Exceeding it throws InputError.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
+  /// The character between groups of three digits, a point, comma, apostrophe, blank or underscore:
+  /// with ',', 1,234.5 is read as 1234.5, in quotes if ',' is also the delimiter. With '.',
+  /// decimals have commas, and a point that is not followed by three digits is refused.
+  std::optional<char> thousands = {};
   /// Polled between blocks of some megabytes; reading throws Cancelled once it returns true. May be
   /// empty.
   std::function<bool()> stop = {};

@@ -36,8 +36,10 @@ class RowSource {
   virtual DType dtype() const = 0;            ///< type of the values
   /// Copies rows [rows.begin, rows.end) to `values`, row-major and without gaps: rows.size() x d
   /// values of dtype(), with the alignment of one value. Every call must give the same values for a
-  /// row. Throws InputError if they cannot be read. When blocks of a Dataset are read, Cancelled is
-  /// passed on as well, and any other exception becomes an InputError that names the rows.
+  /// row. Must fill all rows, or throw InputError if they cannot be read. When blocks of a Dataset
+  /// are read, Cancelled is passed on as well, and any other exception becomes an InputError that
+  /// names the rows, as does a row that was not filled: all rows are checked in the first pass, and
+  /// the last row of each call in later ones.
   virtual void read(RowRange rows, void* values) const = 0;
   /// Peak memory of read() in bytes, excluding `values`, even for a single row: for example that of
   /// a compressed chunk, which is decompressed as a whole.

@@ -27,6 +27,8 @@ Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
   dataset.feature_names = rows.columns().feature_names;
   dataset.dropped_rows = rows.dropped();
   dataset.rounding = rows.rounding();
+  dataset.text_features = rows.text_features();
+  dataset.unused_missing = rows.unused_missing();
   dataset.missing_counts = rows.missing_counts();
   dataset.dropped_row_numbers = rows.dropped_rows();
   return dataset;

@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "data/csv/csv_cursor.hpp"
 
@@ -137,7 +140,7 @@ bool begins_like_number(std::string_view text) {
 }
 
 // True if there are at least two parts between separators and all of them are numbers, which may
-// have a comma as decimal mark if `decimal_comma`.
+// have thousands separators, and a comma as decimal mark if `decimal_comma`.
 bool is_list(std::string_view text, char separator, bool decimal_comma = false) {
   std::size_t parts = 1;
   for (;; ++parts) {
@@ -148,7 +151,7 @@ bool is_list(std::string_view text, char separator, bool decimal_comma = false) 
     std::string number(part);
     const std::size_t comma = number.find(',');
     if (decimal_comma && comma != std::string::npos) number[comma] = '.';
-    if (!is_number(number)) return false;
+    if (!is_number(number) && (separator == ' ' || !find_groups(number))) return false;
     if (end == std::string_view::npos) return parts > 1;
     text.remove_prefix(end + 1);
   }
@@ -222,10 +225,120 @@ bool MissingValues::has_text(std::string_view cell) const {
   return value && std::find(numbers_.begin(), numbers_.end(), *value) != numbers_.end();
 }
 
-NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
-  constexpr std::string_view kSemicolonAdvice =
-      "; if ';' separates the cells, set the delimiter option";
-  constexpr std::string_view kBarAdvice = "; if '|' separates the cells, set the delimiter option";
+void MissingValues::note_use(std::string_view cell, std::vector<bool>& used) const {
+  const std::optional<double> value = number_of(cell);
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    if (!used[i]) used[i] = texts_[i] == cell || (value && number_of(texts_[i]) == value);
+  }
+}
+
+namespace {
+
+// True for the beginning of a date or time with letters: 2024-01-31T12:00Z, 12:30 PM, 31-Jan-2024.
+bool begins_like_time(std::string_view text) {
+  const auto has_digits = [&](std::size_t at, std::size_t count) {
+    if (at + count > text.size()) return false;
+    return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at),
+                       text.begin() + static_cast<std::ptrdiff_t>(at + count), is_ascii_digit);
+  };
+  if (has_digits(0, 4) && text.substr(4, 1) == "-" && has_digits(5, 2)) return true;
+  const std::size_t first = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (first == 0 || first > 2 || first == text.size()) return false;
+  if (text[first] == ':' || text[first] == '/') return has_digits(first + 1, 1);
+  return text[first] == '-' && text.size() > first + 5 && is_ascii_letter(text[first + 1]) &&
+         text[first + 4] == '-' && has_digits(first + 5, 1);
+}
+
+// The settings that read decimal commas.
+std::string decimal_comma_setting(const NumberNotation& notation) {
+  return notation.delimiter == ',' ? "the decimal_comma option with delimiter = \",\""
+                                   : "the decimal_comma option";
+}
+
+// Advice on a number with thousands separators; empty for other texts.
+std::string advice_on_groups(const std::string& ascii, const NumberNotation& notation) {
+  const std::optional<GroupedNumber> groups = find_groups(ascii);
+  if (!groups) return {};
+  const char separator = groups->separator;
+  const char mark = groups->has_decimals ? groups->decimals.front() : '\0';
+  const std::string value = ungrouped(ascii);
+  if (mark == '.' && notation.has_decimal_comma()) {
+    return "; it has a decimal point, but decimals have commas here";
+  }
+  if (separator == ',' && notation.decimal_comma) {
+    return "; write thousands without separators: 1000,5";
+  }
+  const std::string thousands = fmt::format("thousands = \"{}\"", separator);
+  if (mark == ',') {
+    const std::string comma = decimal_comma_setting(notation);
+    return separator == '.' || notation.thousands == separator
+               ? fmt::format("; {} reads it as {}", comma, value)
+               : fmt::format("; {} and {} read it as {}", thousands, comma, value);
+  }
+  std::string advice = fmt::format("; {} reads it as {}", thousands, value);
+  if (separator == ',' && std::count(ascii.begin(), ascii.end(), ',') == 1 && mark == '\0') {
+    std::string decimal = ascii;
+    decimal[decimal.find(',')] = '.';
+    advice += fmt::format(", {} as {}", decimal_comma_setting(notation), decimal);
+  }
+  if (separator == ' ') advice += "; if blanks separate the cells, set the delimiter option";
+  return advice;
+}
+
+// Advice on a number with a percent sign or a currency or unit symbol; empty for other texts.
+std::string advice_on_symbols(std::string_view text, const std::string& ascii) {
+  if (ascii.find_first_of("%$") == std::string::npos) return {};
+  constexpr std::string_view kAdvice = "; leave out units, percent signs and currency symbols";
+  if (text.find('%') != std::string_view::npos) return fmt::format("{}: sed 's/%//g'", kAdvice);
+  if (text.find('$') != std::string_view::npos) return fmt::format("{}: sed 's/[$]//g'", kAdvice);
+  for (const Sign& sign : kSigns) {
+    if (sign.plain != 0 || text.find(sign.utf8) == std::string_view::npos) continue;
+    return fmt::format("{}: sed 's/{}//g'", kAdvice, sign.utf8);
+  }
+  return std::string(kAdvice);
+}
+
+// Advice on numbers that other characters separate, which may be the delimiter; empty for other
+// texts.
+std::string advice_on_delimiter(const std::string& ascii, bool decimal_comma) {
+  if (decimal_comma && is_list(ascii, ';', true)) {
+    return "; if ';' separates the cells, set the delimiter option";
+  }
+  if (is_list(ascii, ';')) {
+    return "; if ';' separates the cells, set the delimiter option, or the decimal_comma option "
+           "for cells such as 2,5";
+  }
+  if (is_list(ascii, '|', decimal_comma)) {
+    return "; if '|' separates the cells, set the delimiter option";
+  }
+  if (is_list(ascii, '\t', decimal_comma)) {
+    return "; if tabs separate the cells, set the delimiter option";
+  }
+  if (decimal_comma && is_list(ascii, ' ', true)) {
+    return "; write thousands without separators, or set the delimiter option if blanks separate "
+           "the cells";
+  }
+  if (decimal_comma && is_list(ascii, ',') && std::count(ascii.begin(), ascii.end(), '.') > 1) {
+    return "; if ',' separates the cells, leave the decimal_comma option out";
+  }
+  return {};
+}
+
+// Advice on a number with a comma as decimal mark.
+std::string advice_on_comma(const std::string& ascii, const NumberNotation& notation) {
+  if (notation.has_decimal_comma()) return "; write thousands without separators: 1000,5";
+  std::string decimal = ascii;
+  decimal[decimal.find(',')] = '.';
+  if (is_number(decimal)) {
+    return fmt::format("; {} reads it as {}", decimal_comma_setting(notation), decimal);
+  }
+  return "; write decimals with a point and thousands without separators: 1000.5";
+}
+
+}  // namespace
+
+NumberAdvice number_advice(std::string_view text, const NumberNotation& notation) {
+  constexpr const char* kTimeAdvice = "; convert dates, times and ranges to numbers";
   switch (kind_of_cell(text)) {
     case CellKind::missing:
       return {"; a missing value must be filled in, or its row left out (the drop_missing option)",
@@ -234,50 +347,40 @@ NumberAdvice number_advice(std::string_view text, bool decimal_comma) {
     case CellKind::name:
       return {};
     case CellKind::quantity:
-      if (begins_list(text, '|')) return {kBarAdvice, true};
-      if (begins_list(text, ';')) return {kSemicolonAdvice, true};
+      if (begins_list(text, '|')) {
+        return {"; if '|' separates the cells, set the delimiter option", true};
+      }
+      if (begins_list(text, ';')) {
+        return {"; if ';' separates the cells, set the delimiter option", true};
+      }
+      if (begins_like_time(text)) return {kTimeAdvice, false, true};
       return {"; units belong in the header", false, true};
     case CellKind::almost_number:
       break;
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
-  if (decimal_comma && is_list(ascii, ';', true)) return {kSemicolonAdvice, true};
-  if (is_list(ascii, ';')) {
-    return {
-        "; if ';' separates the cells, set the delimiter option, or the decimal_comma option for "
-        "cells such as 2,5",
-        true};
+  if (std::string advice = advice_on_groups(ascii, notation); !advice.empty()) {
+    return {std::move(advice), true};
   }
-  if (is_list(ascii, '|', decimal_comma)) return {kBarAdvice, true};
-  if (is_list(ascii, '\t', decimal_comma)) {
-    return {"; if tabs separate the cells, set the delimiter option", true};
+  if (std::string advice = advice_on_delimiter(ascii, notation.decimal_comma); !advice.empty()) {
+    return {std::move(advice), true};
   }
-  constexpr std::string_view kBlanksAdvice =
-      "; write thousands without separators, or set the delimiter option if blanks separate the "
-      "cells";
-  if (decimal_comma && is_list(ascii, ' ', true)) return {kBlanksAdvice, true};
-  if (decimal_comma && is_list(ascii, ',') && std::count(ascii.begin(), ascii.end(), '.') > 1) {
-    return {"; if ',' separates the cells, leave the decimal_comma option out", true};
+  if (std::string advice = advice_on_symbols(text, ascii); !advice.empty()) {
+    return {std::move(advice)};
   }
-  if (decimal_comma && ascii.find(',') != std::string::npos) {
-    return {"; write thousands without separators: 1000,5"};
+  if (ascii.find(',') != std::string::npos) return {advice_on_comma(ascii, notation), true};
+  if (ascii.size() > 2 && ascii.front() == '(' && ascii.back() == ')') {
+    const std::string inside = ascii.substr(1, ascii.size() - 2);
+    if (is_number(inside)) return {fmt::format("; if it is negative, write -{}", inside)};
   }
-  if (ascii.find(',') != std::string::npos) {
-    return {
-        "; write decimals with a point and thousands without separators: 1000.5; the decimal_comma "
-        "option reads 2,5 as 2.5",
-        true};
-  }
-  if (ascii.find_first_of("%$") != std::string::npos) {
-    return {"; leave out units, percent signs and currency symbols"};
-  }
-  if (has_digit_before(ascii, ":/-")) {
-    return {"; convert dates, times and ranges to numbers", false, true};
-  }
-  if (is_list(ascii, ' ')) return {kBlanksAdvice, true};
+  if (has_digit_before(ascii, ":/-")) return {kTimeAdvice, false, true};
+  if (is_list(ascii, ' '))
+    return {"; if blanks separate the cells, set the delimiter option", true};
   if (is_list(without_repeated_blanks(ascii), ' ')) {
-    return {"; if blanks separate the cells, write one comma in place of each group of blanks"};
+    return {
+        "; if blanks separate the cells, write one comma in place of each group of blanks: sed "
+        "-E 's/^ +//; s/ +/,/g'"};
   }
   if (ascii.find_first_of("_' ") != std::string::npos) {
     return {"; write thousands without separators: 1000.5"};

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/csv/number_notation.hpp"
+
 namespace lloyd {
 
 enum class CellKind {
@@ -31,6 +33,9 @@ class MissingValues {
   bool has_texts() const { return !texts_.empty(); }
   /// True for one of the texts, or a number that equals one of them.
   bool has_text(std::string_view cell) const;
+  /// Sets used[i] if the cell has the i-th text, or a number that equals it. `used` has an entry
+  /// for each text.
+  void note_use(std::string_view cell, std::vector<bool>& used) const;
   /// True for these and for is_missing_value().
   bool contains(std::string_view cell) const { return is_missing_value(cell) || has_text(cell); }
 
@@ -45,13 +50,13 @@ bool needs_quotes(std::string_view text);
 
 /// The end of a message about a text that is not a number.
 struct NumberAdvice {
-  std::string_view text;      ///< begins with a semicolon; empty if there is no advice
+  std::string text;           ///< begins with a semicolon; empty if there is no advice
   bool names_option = false;  ///< names an option of CsvOptions, see InputOptionError
   bool may_be_text = false;   ///< dates and quantities, whose columns may be left out as text is
 };
 
-/// What the text seems to be, and what would be right. `decimal_comma`: the file has decimal
-/// commas, which were replaced by points in `text`.
-NumberAdvice number_advice(std::string_view text, bool decimal_comma);
+/// What the text seems to be, and what would be right. `notation`: that of the file, from which
+/// rewrite_numbers() has rewritten the numbers.
+NumberAdvice number_advice(std::string_view text, const NumberNotation& notation);
 
 }  // namespace lloyd

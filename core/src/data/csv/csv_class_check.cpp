@@ -25,7 +25,7 @@ void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvC
   } else if (kind == CellKind::almost_number) {
     cursor.fail_for_option(
         column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
-                            number_advice(cell.text, cursor.decimal_comma()).text, way_out()));
+                            number_advice(cell.text, cursor.notation()).text, way_out()));
   }
 }
 
@@ -52,7 +52,7 @@ void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
   cursor.fail_for_option_at(
       first_line_, column,
       fmt::format("'{}' is not a number{}{}{}", shown(first_text_), why,
-                  number_advice(first_text_, cursor.decimal_comma()).text, way_out()));
+                  number_advice(first_text_, cursor.notation()).text, way_out()));
 }
 
 }  // namespace lloyd

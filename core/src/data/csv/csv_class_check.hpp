@@ -29,7 +29,10 @@ class CsvClassCheck {
   [[noreturn]] void fail_first(const CsvCursor& cursor, std::int64_t column,
                                const std::string& why) const;
 
-  std::string way_out() const { return "; " + label_setting_ + " takes the column as classes"; }
+  std::string way_out() const {
+    return "; " + drop_setting_ + " leaves the column out, " + label_setting_ +
+           " takes it as classes";
+  }
 
   std::string drop_setting_;
   std::string label_setting_;

@@ -1,6 +1,7 @@
 #include "data/csv/csv_column_advice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,16 +27,20 @@ std::string argument_of(const CsvColumns& columns, std::int64_t column) {
 struct ColumnCells {
   std::int64_t numbers = 0;
   std::int64_t texts = 0;
-  std::vector<std::string> distinct;  // the first of these texts
+  std::int64_t empty = 0;
+  std::int64_t others = 0;            // markers of missing values, and numbers in other notations
+  std::vector<std::string> distinct;  // the first of the texts
 
   // True if the column has some texts among its numbers, which may stand for missing values.
   bool is_mostly_numbers() const { return texts > 0 && numbers >= 3 && numbers > 3 * texts; }
+  // True if at least two rows were inspected, and none has a value.
+  bool is_empty() const { return empty > 1 && numbers + texts + others == 0; }
 };
 
 bool is_text(const CsvCell& cell) {
   const CellKind kind = kind_of_cell(cell.text);
   if (kind == CellKind::name || kind == CellKind::quantity) return true;
-  return kind == CellKind::almost_number && number_advice(cell.text, false).may_be_text;
+  return kind == CellKind::almost_number && number_advice(cell.text, {}).may_be_text;
 }
 
 struct InspectedText {
@@ -60,6 +65,10 @@ void inspect_cell(const CsvColumns& columns, const CsvCell& cell, std::int64_t c
     const bool known =
         std::find(cells.distinct.begin(), cells.distinct.end(), text) != cells.distinct.end();
     if (!known && cells.distinct.size() < kMaxDistinct) cells.distinct.push_back(text);
+  } else if (cell.text.empty()) {
+    ++cells.empty;
+  } else {
+    ++cells.others;
   }
 }
 
@@ -67,7 +76,7 @@ void inspect_cell(const CsvColumns& columns, const CsvCell& cell, std::int64_t c
 InspectedText inspect_text(const CsvColumns& columns, CsvCursor row, std::int64_t rows_above) {
   constexpr std::int64_t kMaxCells = 20'000;
   InspectedText found;
-  found.columns.assign(columns.roles.size(), {rows_above, 0, {}});
+  found.columns.assign(columns.roles.size(), {.numbers = rows_above, .distinct = {}});
   const std::int64_t count = std::ssize(columns.roles);
   try {
     for (std::int64_t cells = 0; cells == 0 || cells + count <= kMaxCells; cells += count) {
@@ -85,22 +94,12 @@ InspectedText inspect_text(const CsvColumns& columns, CsvCursor row, std::int64_
   return found;
 }
 
-// True if the text can stand in messages, and in a shell without quotes.
-bool is_plain(const std::string& text) {
-  constexpr std::size_t kMaxBytes = 30;
-  return !text.empty() && text.size() <= kMaxBytes && text.front() != '-' &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  c == '.' || c == '_' || c == '-' || c == '+' || c == '/';
-         });
-}
-
 // `drop`: what leaves the column out.
 std::string advice_on_rare_texts(const CsvColumns& columns, const ColumnCells& cells,
                                  const std::string& drop) {
   std::vector<std::string> texts = columns.missing;
   texts.insert(texts.end(), cells.distinct.begin(), cells.distinct.end());
-  const bool plain = std::all_of(texts.begin(), texts.end(), is_plain);
+  const bool plain = std::all_of(texts.begin(), texts.end(), is_list_element);
   const std::string missing = plain
                                   ? fmt::format("missing = {{\"{}\"}}", fmt::join(texts, "\", \""))
                                   : "the missing option";
@@ -111,16 +110,71 @@ std::string advice_on_rare_texts(const CsvColumns& columns, const ColumnCells& c
                            missing, drop);
 }
 
+// What the cells of the row at `row` tell about the row as a whole.
+struct RowShape {
+  bool repeats_header = false;
+  bool has_single_cell = false;  // all cells but one are empty
+};
+
+RowShape shape_of(const CsvColumns& columns, CsvCursor row) {
+  const std::int64_t count = std::ssize(columns.roles);
+  std::int64_t filled = 0;
+  bool repeats = !columns.names.empty();
+  for (std::int64_t column = 0; column < count; ++column) {
+    const std::string text = row.take_cell(column).unquoted();
+    repeats = repeats && text == columns.names[static_cast<std::size_t>(column)];
+    filled += text.empty() ? 0 : 1;
+    if (!row.take_delimiter()) break;
+  }
+  return {repeats, count > 1 && filled == 1};
+}
+
+// "yes and no" if these are the values of the column; empty for other columns.
+std::string truth_values(const ColumnCells& cells) {
+  constexpr std::array<std::array<std::string_view, 2>, 5> kPairs = {
+      {{"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"on", "off"}}};
+  if (cells.numbers + cells.others > 0 || cells.distinct.empty()) return {};
+  for (const auto& pair : kPairs) {
+    std::array<std::string, 2> found = {std::string(pair[0]), std::string(pair[1])};
+    const auto is_one = [&](const std::string& text) {
+      std::string lower = text;
+      for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      for (std::size_t i = 0; i < pair.size(); ++i) {
+        if (lower != pair[i]) continue;
+        found[i] = text;
+        return true;
+      }
+      return false;
+    };
+    if (std::all_of(cells.distinct.begin(), cells.distinct.end(), is_one)) {
+      return fmt::format("{} and {}", found[0], found[1]);
+    }
+  }
+  return {};
+}
+
 std::string advice_on_text(const CsvColumns& columns, const NumberNeededError& error,
                            const CsvCursor& row, std::int64_t rows_above) {
   constexpr std::size_t kMaxNamed = 10;
+  constexpr std::int64_t kMinRows = 3;  // above a footer
   const bool is_name = error.cell() == NumberNeededError::Cell::name;
   if (!columns.expected.empty()) {
-    if (!std::all_of(columns.expected.begin(), columns.expected.end(), is_plain)) {
+    if (!std::all_of(columns.expected.begin(), columns.expected.end(), is_list_element)) {
       return "; the columns option chooses the model's features";
     }
     return fmt::format("; columns = {{\"{}\"}} chooses the model's features",
                        fmt::join(columns.expected, "\", \""));
+  }
+  const RowShape shape = shape_of(columns, row);
+  if (shape.repeats_header) {
+    return "; the row repeats the header: awk 'NR == 1 {h = $0} NR == 1 || $0 != h' removes such "
+           "lines";
+  }
+  if (shape.has_single_cell && is_name && rows_above >= kMinRows) {
+    return fmt::format(
+        "; the other cells of the row are empty: if it is no sample, sed {}d removes "
+        "the line",
+        row.line());
   }
   const InspectedText inspected = inspect_text(columns, row, rows_above);
   const ColumnCells& refused = inspected.columns[static_cast<std::size_t>(error.column())];
@@ -147,8 +201,10 @@ std::string advice_on_text(const CsvColumns& columns, const NumberNeededError& e
   }
   const std::string drop = drop_setting(columns, text);
   if (text.size() == 1) {
+    const std::string truth = truth_values(refused);
     return fmt::format(
-        "; {} leaves the column out{}", drop,
+        "{}; {} leaves the column out{}",
+        truth.empty() ? "" : fmt::format("; write 1 and 0 for {}", truth), drop,
         inspected.has_class || !is_name
             ? ""
             : fmt::format(", {} takes it as classes", label_setting(columns, text.front())));
@@ -157,14 +213,38 @@ std::string advice_on_text(const CsvColumns& columns, const NumberNeededError& e
                      inspected.has_class ? "" : ", the label_column option takes one as classes");
 }
 
-std::string advice_on_empty(const CsvColumns& columns, std::int64_t column) {
+std::string advice_on_empty(const CsvColumns& columns, std::int64_t column, const CsvCursor& row,
+                            std::int64_t rows_above) {
+  const InspectedText inspected = inspect_text(columns, row, rows_above);
+  std::vector<std::int64_t> empty;
+  for (std::int64_t i = 0; i < std::ssize(columns.roles); ++i) {
+    if (inspected.columns[static_cast<std::size_t>(i)].is_empty()) empty.push_back(i);
+  }
   const bool ends_lines = column == std::ssize(columns.roles) - 1;
-  if (!ends_lines || columns.names.empty() || !columns.names.back().empty()) {
+  if (ends_lines && empty.size() < 2 && !columns.names.empty() && columns.names.back().empty()) {
+    return fmt::format(
+        "; the column has no name, as when every line ends with a delimiter; {} leaves it out",
+        drop_setting(columns, {&column, 1}));
+  }
+  if (columns.are_chosen || std::find(empty.begin(), empty.end(), column) == empty.end()) {
     return "; the drop_missing option leaves such rows out";
   }
-  return fmt::format(
-      "; the column has no name, as when every line ends with a delimiter; {} leaves it out",
-      drop_setting(columns, {&column, 1}));
+  return empty.size() == 1 ? fmt::format("; {} leaves the column out, which has no values",
+                                         drop_setting(columns, empty))
+                           : fmt::format("; {} leaves out the columns that have no values",
+                                         drop_setting(columns, empty));
+}
+
+std::string advice_on_infinity(const CsvColumns& columns, CsvCursor row, std::int64_t column) {
+  for (std::int64_t i = 0; i < column; ++i) {
+    row.take_cell(i);
+    row.take_delimiter();
+  }
+  std::vector<std::string> texts = columns.missing;
+  texts.push_back(row.take_cell(column).unquoted());
+  if (!std::all_of(texts.begin(), texts.end(), is_list_element)) return {};
+  return fmt::format("; missing = {{\"{}\"}}{} leaves such rows out", fmt::join(texts, "\", \""),
+                     columns.drop_missing ? "" : " with the drop_missing option");
 }
 
 }  // namespace
@@ -181,8 +261,14 @@ std::string label_setting(const CsvColumns& columns, std::int64_t column) {
 
 std::string column_advice(const CsvColumns& columns, const NumberNeededError& error, CsvCursor row,
                           std::int64_t rows) {
-  return error.cell() == NumberNeededError::Cell::empty ? advice_on_empty(columns, error.column())
-                                                        : advice_on_text(columns, error, row, rows);
+  switch (error.cell()) {
+    case NumberNeededError::Cell::empty:
+      return advice_on_empty(columns, error.column(), row, rows);
+    case NumberNeededError::Cell::infinite:
+      return advice_on_infinity(columns, row, error.column());
+    default:
+      return advice_on_text(columns, error, row, rows);
+  }
 }
 
 }  // namespace lloyd

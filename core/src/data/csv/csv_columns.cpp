@@ -149,12 +149,16 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
   // Spreadsheets fill titles up with empty cells, which in samples may be missing values.
   const bool filled_up =
       !is_empty(first.front()) && std::any_of(first.begin(), first.end(), is_empty);
-  const bool second_is_text =
-      filled_up ? std::all_of(second.begin(), second.end(), is_filler) && is_name(second.front())
-                : std::all_of(second.begin(), second.end(), is_name);
-  if (!second_is_text) return;
+  const bool second_is_filler = std::all_of(second.begin(), second.end(), is_filler);
+  const bool second_is_empty = std::all_of(second.begin(), second.end(), is_empty);
+  const bool second_is_text = filled_up ? second_is_filler && is_name(second.front())
+                                        : std::all_of(second.begin(), second.end(), is_name);
+  // The row below a title may be empty, and units may lack in some columns: then rows below must
+  // confirm it.
+  if (!second_is_text && !second_is_filler) return;
   const CsvCursor start = cursor;
   std::int64_t last_line = start.line();
+  bool names_follow = false;
   CsvRow row;
   row.cells = first;
   for (std::int64_t rows = 0; rows < kMaxTextRows; ++rows) {
@@ -162,11 +166,24 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
     if (!cursor.find_row()) return;
     row = read_row(cursor, max_columns);
     if (has_number(row)) {
+      bool has_units = false;
+      for (std::size_t i = 0; i < std::min(second.size(), row.cells.size()); ++i) {
+        has_units = has_units || (is_name(second[i]) && is_number(row.cells[i].text));
+      }
+      if (!second_is_text && !has_units && !(filled_up && second_is_empty && names_follow)) return;
+      const bool is_title = filled_up || first.size() < second.size() ||
+                            !std::all_of(first.begin(), first.end(), is_name);
+      const std::int64_t from = start.line() + (is_title ? 0 : 1);
+      const std::int64_t to = last_line - (is_title ? 1 : 0);
       start.fail(0,
                  fmt::format("lines {} to {} hold text; keep the one that names the columns, and "
-                             "remove the others, such as titles and units",
-                             start.line(), last_line));
+                             "remove the others, such as titles and units: sed {}d removes all but "
+                             "the {}",
+                             start.line(), last_line,
+                             from == to ? fmt::format("{}", from) : fmt::format("{},{}", from, to),
+                             is_title ? "last" : "first"));
     }
+    if (rows > 0) names_follow = std::all_of(row.cells.begin(), row.cells.end(), is_name);
     last_line = cursor.line();
   }
 }
@@ -190,7 +207,7 @@ void check_names(const CsvCursor& cursor, const std::vector<CsvCell>& first,
       columns.front(),
       fmt::format(
           "'{}' is not a number{}; the header option tells whether the row names the columns",
-          shown(text), is_dropped ? "" : number_advice(text, cursor.decimal_comma()).text));
+          shown(text), is_dropped ? "" : number_advice(text, cursor.notation()).text));
 }
 
 bool has_expected_names(const std::vector<CsvCell>& first, const CsvOptions& options) {
@@ -236,6 +253,21 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
                          shown(first[*text].text)));
 }
 
+// Refuses the line sep=; with which a file tells spreadsheets its delimiter.
+void refuse_delimiter_line(const CsvCursor& cursor, const std::vector<CsvCell>& first) {
+  constexpr std::string_view kBegin = "sep=";
+  const std::string_view line = cursor.rest().substr(0, cursor.rest().find_first_of("\r\n"));
+  if (first.size() > 2 || line.size() != kBegin.size() + 1 || !line.starts_with(kBegin)) return;
+  const char sign = line.back();
+  const bool is_set = sign == cursor.delimiter();
+  cursor.fail_for_option(
+      0,
+      fmt::format("'{}' tells spreadsheets the delimiter: sed 1d removes the line{}", shown(line),
+                  is_set || sign == '"' || sign == '\\' || sign == '\t'
+                      ? ""
+                      : fmt::format(", and delimiter = \"{}\" reads the others", sign)));
+}
+
 // Programs that write row numbers leave the name of their column empty. R and pandas quote it if
 // they quote all names. Lloyd quotes only names that need it, so an empty name in quotes is meant
 // to be empty beside a name without quotes. It is also meant to be empty if all names need their
@@ -260,7 +292,7 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
 
 // Refuses a header that was not divided into its names because the delimiter is another one.
 void check_single_name(const CsvCursor& header, const std::vector<CsvCell>& names) {
-  if (names.size() > 1 || names.front().quoted || !header.decimal_comma()) return;
+  if (names.size() > 1 || names.front().quoted || !header.notation().decimal_comma) return;
   if (names.front().text.find(',') == std::string_view::npos) return;
   header.fail_for_option(
       0, fmt::format("the only column is called '{}'; if ',' separates the cells, leave the "
@@ -371,10 +403,11 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   leave_row(below, count);
   const CsvRow second_row = below.find_row() ? read_row(below, max_columns) : CsvRow();
   const std::vector<CsvCell>& second = second_row.cells;
+  refuse_delimiter_line(cursor, first);
   if (first.front().text.starts_with('#') && !second.empty() && first.size() != second.size()) {
     cursor.fail(0,
-                "the line has other columns than the next; lines that begin with '#' are rows "
-                "too");
+                "the line has other columns than the next; lines that begin with '#' are rows too: "
+                "grep -v '^#' removes them");
   }
 
   if (!options.header && !second.empty()) {

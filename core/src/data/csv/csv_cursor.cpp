@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "data/csv/csv_cell_kind.hpp"
@@ -62,16 +63,18 @@ bool is_number(std::string_view text) {
   return error == std::errc{} || error == std::errc::result_out_of_range;
 }
 
-CsvCursor::CsvCursor(std::string_view file, std::string_view text, char delimiter,
-                     bool decimal_comma)
+CsvCursor::CsvCursor(std::string_view file, std::string_view text, const NumberNotation& notation)
     : file_(file),
       at_(text.data()),
       end_(text.data() + text.size()),
-      delimiter_(delimiter),
-      decimal_comma_(decimal_comma) {
+      delimiter_(notation.delimiter),
+      notation_(notation) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw InputError(fmt::format("{}: the text is in UTF-16; it must be in UTF-8", file));
+    throw InputError(
+        fmt::format("{}: the text is in UTF-16; it must be in UTF-8: iconv -f utf-16 -t utf-8 {} > "
+                    "NEW.csv converts it",
+                    file, shell_word(file)));
   }
   if (!text.starts_with(kByteOrderMark)) return;
   at_ += kByteOrderMark.size();
@@ -150,12 +153,10 @@ void CsvCursor::fail_after_quote(std::int64_t column, std::int64_t first_line) c
   if (first_line < line_) {
     message += fmt::format(" of the cell that begins in line {}", first_line);
   }
-  if (*at_ == ',' && decimal_comma_) {
-    fail_for_option(column, message +
-                                "; with the decimal_comma option, ',' separates no cells: another "
-                                "delimiter is needed, such as ';'");
+  if (*at_ == ',' && notation_.decimal_comma) {
+    fail_for_option(column, message + "; if ',' separates the cells, set delimiter = \",\"");
   }
-  if (*at_ == ';' && !decimal_comma_) {
+  if (*at_ == ';' && !notation_.decimal_comma) {
     fail_for_option(column, message +
                                 "; if ';' separates the cells, set the delimiter option, or the "
                                 "decimal_comma option for cells such as 2,5");
@@ -173,19 +174,36 @@ void CsvCursor::fail_after_quote(std::int64_t column, std::int64_t first_line) c
 
 void CsvCursor::check_byte(std::int64_t column) const {
   if (*at_ == '\r') {
-    fail(column, "there is a carriage return inside the cell; lines end with LF or CRLF");
+    fail(column,
+         "there is a carriage return inside the cell; lines end with LF or CRLF: if they end with "
+         "CR, tr '\\r' '\\n' converts them");
   }
   if (*at_ == '\0') fail(column, "the cell holds a NUL byte, so this is not UTF-8 text");
 }
 
-// The text as in the file if the cell is a number with a decimal point where decimal commas are
-// expected; otherwise empty. replace_decimal_commas() exchanged its point for a comma.
+// The text as in the file if the cell is a number with a point where decimals have commas;
+// otherwise empty. rewrite_numbers() replaced its point.
 std::string CsvCursor::with_decimal_point(std::string_view text) const {
   std::string pointed(text);
-  const std::size_t comma = pointed.find(',');
-  if (!decimal_comma_ || comma == std::string::npos) return {};
-  pointed[comma] = '.';
+  const std::size_t mark = pointed.find(notation_.refused_point());
+  if (!notation_.has_decimal_comma() || mark == std::string::npos) return {};
+  pointed[mark] = '.';
   return is_number(pointed) ? pointed : std::string();
+}
+
+void CsvCursor::fail_for_point(const std::string& pointed, std::int64_t column) const {
+  if (notation_.thousands == '.') {
+    fail_for_option(column, fmt::format("'{}' has a point, but no group of three digits behind it, "
+                                        "as the thousands option requires",
+                                        pointed));
+  }
+  const std::string problem =
+      fmt::format("'{}' has a point, but decimals have commas here", pointed);
+  if (const auto groups = find_groups(pointed); groups && !notation_.thousands) {
+    fail_for_option(
+        column, fmt::format("{}; thousands = \".\" reads it as {}", problem, ungrouped(pointed)));
+  }
+  fail_for_option(column, problem + "; write thousands without separators: 12500,5");
 }
 
 template <class T>
@@ -219,7 +237,8 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
     if (std::isnan(value)) {
       fail_for_option(column, message + "; the drop_missing option leaves such rows out");
     }
-    fail(column, message);
+    throw NumberNeededError(with_place(line_, column, message), column,
+                            NumberNeededError::Cell::infinite);
   }
   if (error == std::errc::result_out_of_range) {
     fail(column, fmt::format("'{}' is beyond the range of {}", shown(text),
@@ -227,14 +246,14 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
   }
   if (column == 0 && text.starts_with('#') && !is_missing_value(text)) {
     fail(column,
-         fmt::format("'{}' is not a number; lines that begin with '#' are rows too", shown(text)));
+         fmt::format("'{}' is not a number; lines that begin with '#' are rows too: grep -v '^#' "
+                     "removes them",
+                     shown(text)));
   }
   if (const std::string pointed = with_decimal_point(text); !pointed.empty()) {
-    fail_for_option(column, fmt::format("'{}' has a point, but decimals have commas here; write "
-                                        "thousands without separators: 12500,5",
-                                        pointed));
+    fail_for_point(pointed, column);
   }
-  const NumberAdvice advice = number_advice(text, decimal_comma_);
+  const NumberAdvice advice = number_advice(text, notation_);
   const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);
   if (advice.text.empty() || advice.may_be_text) {
     throw NumberNeededError(with_place(line_, column, message), column,

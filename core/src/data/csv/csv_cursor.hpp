@@ -10,13 +10,15 @@
 
 #include <lloyd/error.hpp>
 
+#include "data/csv/number_notation.hpp"
+
 namespace lloyd {
 
-/// A cell is empty or a text where a number is needed. The message lacks advice that depends on the
-/// columns: see column_advice().
+/// A cell is empty, infinite or a text where a number is needed. The message lacks advice that
+/// depends on the columns: see column_advice().
 class NumberNeededError : public InputOptionError {
  public:
-  enum class Cell { empty, name, date_or_quantity };
+  enum class Cell { empty, infinite, name, date_or_quantity };
 
   NumberNeededError(std::string_view message, std::int64_t column, Cell cell)
       : InputOptionError(message), column_(column), cell_(cell) {}
@@ -51,10 +53,9 @@ bool is_number(std::string_view text);
 class CsvCursor {
  public:
   /// `file` is the name for messages; it and `text` must outlive the cursor. Throws InputError for
-  /// any byte-order mark but one of UTF-8. `decimal_comma`: the text had decimal commas, which
-  /// were replaced by points; messages give advice for commas.
-  CsvCursor(std::string_view file, std::string_view text, char delimiter,
-            bool decimal_comma = false);
+  /// any byte-order mark but one of UTF-8. `notation`: that of the file, from which
+  /// rewrite_numbers() has rewritten the numbers; messages give advice for it.
+  CsvCursor(std::string_view file, std::string_view text, const NumberNotation& notation);
 
   /// Continues with the following text, after the former one, which ended with a line, was read to
   /// its end.
@@ -70,8 +71,8 @@ class CsvCursor {
   /// The current line, counted from 1.
   std::int64_t line() const { return line_; }
   char delimiter() const { return delimiter_; }
-  /// True if the text had decimal commas.
-  bool decimal_comma() const { return decimal_comma_; }
+  /// The notation of the file.
+  const NumberNotation& notation() const { return notation_; }
 
   /// Moves to the first non-blank line, beginning with the current one; false at the end of the
   /// text.
@@ -126,6 +127,7 @@ class CsvCursor {
   /// Throws InputError for bytes that no cell may hold.
   void check_byte(std::int64_t column) const;
   std::string with_decimal_point(std::string_view text) const;
+  [[noreturn]] void fail_for_point(const std::string& pointed, std::int64_t column) const;
   template <class T>
   T convert(std::string_view text, std::int64_t column);
 
@@ -133,7 +135,7 @@ class CsvCursor {
   const char* at_;
   const char* end_;
   char delimiter_;
-  bool decimal_comma_;
+  NumberNotation notation_;
   std::int64_t line_ = 1;
   bool rounded_to_zero_ = false;
 };

@@ -29,11 +29,6 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
   if (!options.delimiter && lower_case_extension(file).starts_with(".tsv")) return '\t';
   if (!options.delimiter) return options.decimal_comma ? ';' : ',';
   const char c = *options.delimiter;
-  if (c == ',' && options.decimal_comma) {
-    throw InputError(fmt::format(
-        "{}: ',' cannot be both the delimiter and the decimal comma; the delimiter is usually ';'",
-        file.string()));
-  }
   // Characters that cannot be delimiters, because numbers, quotes and line ends consist of them.
   constexpr std::string_view kRefused("\0\r\n\"+-.", 7);
   const bool alphanumeric =
@@ -44,6 +39,24 @@ char delimiter_of(const std::filesystem::path& file, const CsvOptions& options) 
         file.string(), shown({&c, 1})));
   }
   return c;
+}
+
+NumberNotation notation_of(const std::filesystem::path& file, const CsvOptions& options) {
+  const NumberNotation notation{delimiter_of(file, options), options.decimal_comma,
+                                options.thousands};
+  if (!options.thousands) return notation;
+  const char c = *options.thousands;
+  if (c == ',' && options.decimal_comma) {
+    throw InputError(fmt::format(
+        "{}: ',' cannot be both the decimal comma and the thousands separator", file.string()));
+  }
+  if (kThousandsSeparators.find(c) == std::string_view::npos) {
+    throw InputError(
+        fmt::format("{}: '{}' cannot separate thousands; use a point, comma, "
+                    "apostrophe, blank or underscore",
+                    file.string(), shown({&c, 1})));
+  }
+  return notation;
 }
 
 // Reports a row with too few or too many cells; `row` is at its start.
@@ -85,11 +98,12 @@ CsvRows::CsvRows(const std::filesystem::path& file, const CsvOptions& options)
     : memory_limit_(options.memory_limit),
       drop_missing_(options.drop_missing),
       missing_(options.missing),
+      used_missing_(options.missing.size()),
       // A line takes its text and as much again for its values.
       blocks_(file, std::min(kMaxLineBytes, memory_limit_ / 4), options.stop,
-              options.decimal_comma ? std::optional(delimiter_of(file, options)) : std::nullopt),
+              notation_of(file, options)),
       block_(blocks_.next(1)),
-      cursor_(blocks_.path(), block_, delimiter_of(file, options), options.decimal_comma) {
+      cursor_(blocks_.path(), block_, notation_of(file, options)) {
   // The second row tells whether the first is a header. Empty lines between them are skipped once,
   // however many blocks they take.
   bool more = find_row();
@@ -294,11 +308,20 @@ std::vector<FeatureRounding> CsvRows::rounding() const {
   return rounding;
 }
 
+std::vector<std::string> CsvRows::unused_missing() const {
+  std::vector<std::string> unused;
+  for (std::size_t i = 0; i < used_missing_.size(); ++i) {
+    if (!used_missing_[i]) unused.push_back(columns_.missing[i]);
+  }
+  return unused;
+}
+
 // Skips the cell if its value is missing.
 bool CsvRows::skip_missing_value(std::int64_t column) {
   CsvCursor after = cursor_;
   const std::string_view text = after.take_cell(column).text;
   const bool has_text = missing_.has_text(text);
+  if (has_text) missing_.note_use(text, used_missing_);
   if (has_text && !drop_missing_) {
     cursor_.fail_for_option(column, fmt::format("'{}' counts as a missing value; the drop_missing "
                                                 "option leaves such rows out",
@@ -370,6 +393,7 @@ bool CsvRows::parse_row(const CsvCursor& start, PageBuffer<T>& values,
   if (complete && count_inspected_row()) {
     if constexpr (std::is_same_v<T, float>) measure_rounding(start, row);
     keep_integers(start, row);
+    text_columns_.add(columns_, start);
   }
   cursor_.next_line();
   if (!complete) {

@@ -13,6 +13,7 @@
 #include "data/csv/csv_class_check.hpp"
 #include "data/csv/csv_columns.hpp"
 #include "data/csv/csv_cursor.hpp"
+#include "data/csv/csv_text_columns.hpp"
 #include "data/csv/text_blocks.hpp"
 #include "data/io/page_buffer.hpp"
 
@@ -44,6 +45,10 @@ class CsvRows {
   /// How read() changed the features of the first rows (up to 1000, fewer if they are long).
   /// read<double>() changes integers beyond 2^53; the result is empty if there are none.
   std::vector<FeatureRounding> rounding() const;
+  /// How the numbers of each feature are written, see Dataset::text_features.
+  std::vector<TextFeature> text_features() const { return text_columns_.take(); }
+  /// Texts of CsvOptions::missing that no cell of a feature had so far.
+  std::vector<std::string> unused_missing() const;
   /// Tells that the caller has freed the classes that were read so far.
   void forget_classes() { class_bytes_ = 0; }
 
@@ -71,6 +76,7 @@ class CsvRows {
   std::int64_t memory_limit_;
   bool drop_missing_;
   MissingValues missing_;
+  std::vector<bool> used_missing_;  // per text of columns_.missing
   TextBlocks blocks_;
   std::string_view block_;
   CsvCursor cursor_;  // in block_
@@ -89,9 +95,10 @@ class CsvRows {
   std::vector<bool> has_nonzero_;               // per feature
   std::vector<FeatureRounding> rounding_;       // to float32
   std::vector<std::int64_t> integers_;  // rows with integers that float64 may round, row-major
-  std::int64_t rounding_rows_ = 0;      // kept rows whose rounding was measured
-  std::int64_t kept_ = 0;               // rows
-  std::vector<std::int64_t> dropped_;   // numbers of the rows left out
+  TextColumns text_columns_;
+  std::int64_t rounding_rows_ = 0;     // kept rows whose rounding was measured
+  std::int64_t kept_ = 0;              // rows
+  std::vector<std::int64_t> dropped_;  // numbers of the rows left out
   std::vector<std::int64_t> missing_counts_;
   std::vector<std::int64_t> missing_in_row_;  // features
   std::int64_t fixed_bytes_ = 0;              // memory of the text and of the column descriptions

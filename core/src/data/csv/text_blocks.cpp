@@ -9,8 +9,6 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 
-#include "data/csv/decimal_commas.hpp"
-
 namespace lloyd {
 namespace {
 
@@ -18,13 +16,13 @@ constexpr std::size_t kBlock = std::size_t{1} << 21;
 }  // namespace
 
 TextBlocks::TextBlocks(const std::filesystem::path& file, std::int64_t line_limit,
-                       std::function<bool()> stop, std::optional<char> decimal_comma_delimiter)
+                       std::function<bool()> stop, const NumberNotation& notation)
     // One byte more than a small file has, so that a read shows its end.
     : file_(file),
       block_(std::min(kBlock, static_cast<std::size_t>(file_.size()) + 4096)),
       line_limit_(static_cast<std::size_t>(line_limit)),
       stop_(std::move(stop)),
-      decimal_comma_delimiter_(decimal_comma_delimiter) {
+      notation_(notation) {
   if (lower_case_extension(file).ends_with(".gz")) gzip_.emplace(file_);
 }
 
@@ -63,12 +61,11 @@ std::string_view TextBlocks::grow(std::int64_t line) {
   return give(filled_);
 }
 
-// Returns the block up to `end`. Replaces decimal commas in the lines that are returned for the
-// first time.
+// Returns the block up to `end`. Rewrites the numbers of the lines that are returned for the first
+// time.
 std::string_view TextBlocks::give(std::size_t end) {
-  if (decimal_comma_delimiter_) {
-    replace_decimal_commas(buffer_.data() + given_, buffer_.data() + end,
-                           *decimal_comma_delimiter_);
+  if (notation_.differs()) {
+    rewrite_numbers(buffer_.data() + given_, buffer_.data() + end, notation_);
   }
   given_ = end;
   return {buffer_.data(), given_};

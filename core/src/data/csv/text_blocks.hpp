@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "data/csv/number_notation.hpp"
 #include "data/io/gzip_stream.hpp"
 #include "data/io/input_file.hpp"
 #include "data/io/page_buffer.hpp"
@@ -21,11 +22,9 @@ class TextBlocks {
  public:
   /// A line may have up to `line_limit` bytes, or a block more if it is read together with others.
   /// `stop`, which may be empty, is polled before each block; Cancelled is thrown if it returns
-  /// true. If `decimal_comma_delimiter`, the delimiter of cells, is set, numbers with a decimal
-  /// comma are given with a point, see replace_decimal_commas().
+  /// true. Numbers in another `notation` are rewritten, see rewrite_numbers().
   TextBlocks(const std::filesystem::path& file, std::int64_t line_limit,
-             std::function<bool()> stop = {},
-             std::optional<char> decimal_comma_delimiter = std::nullopt);
+             std::function<bool()> stop = {}, const NumberNotation& notation = {});
 
   const std::string& path() const { return file_.path(); }
 
@@ -51,7 +50,7 @@ class TextBlocks {
   std::int64_t offset_ = 0;  // position in plain text
   std::size_t line_limit_;
   std::function<bool()> stop_;
-  std::optional<char> decimal_comma_delimiter_;
+  NumberNotation notation_;
   PageBuffer<char> buffer_;
   std::size_t filled_ = 0;
   std::size_t given_ = 0;  // bytes returned, in whole lines

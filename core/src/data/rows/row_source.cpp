@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 
 #include "data/rows/read_all.hpp"
+#include "dataset/row_marks.hpp"
 
 namespace lloyd {
 namespace {
@@ -53,7 +54,7 @@ Matrix read_values(const RowSource& source) {
     throw InputError(
         fmt::format("{}: {} rows of {} values do not fit into memory", source.name(), n, d));
   }
-  source.read({0, n}, values.data());
+  read_filled(source, {0, n}, values.data(), MarkedRows::every);
   return Matrix::from_values(std::move(values), n, d);
 }
 

@@ -1,6 +1,7 @@
 #include <lloyd/data/row_views.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -12,6 +13,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/rows/read_all.hpp"
+#include "dataset/row_marks.hpp"
 
 namespace lloyd {
 namespace {
@@ -42,9 +44,17 @@ class RowView : public RowSource {
 
  protected:
   const RowSource& source() const { return *source_; }
+  // Reads rows of the source, and marks all of them when a pass comes to them for the first time:
+  // marking a row takes a cache miss.
+  void read_source(RowRange rows, void* values) const {
+    const bool is_first = rows.begin >= read_end_.load(std::memory_order_relaxed);
+    read_filled(*source_, rows, values, is_first ? MarkedRows::every : MarkedRows::last);
+    if (is_first) read_end_.store(rows.end, std::memory_order_relaxed);
+  }
 
  private:
   std::shared_ptr<const RowSource> source_;
+  mutable std::atomic<std::int64_t> read_end_{0};  // of the rows that were read in ascending order
 };
 
 class SelectedColumns : public RowView {
@@ -81,7 +91,7 @@ class SelectedColumns : public RowView {
     std::vector<T> tile(static_cast<std::size_t>(most * d));
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += most) {
       const RowRange part{begin, std::min(begin + most, rows.end)};
-      source().read(part, tile.data());
+      read_source(part, tile.data());
       for (std::int64_t i = 0; i < part.size(); ++i) {
         for (const std::int64_t column : columns_) *values++ = tile[i * d + column];
       }
@@ -158,7 +168,7 @@ class CompleteRows : public RowView {
     for (std::int64_t row = rows.begin; row < rows.end; ++sequence) {
       const std::int64_t begin = sequence->rows.begin + (row - sequence->first);
       const std::int64_t count = std::min(sequence->rows.end - begin, rows.end - row);
-      source().read({begin, begin + count}, to);
+      read_filled(source(), {begin, begin + count}, to);
       to += count * row_bytes(source());
       row += count;
     }
@@ -182,7 +192,7 @@ class CompleteRows : public RowView {
     for (std::int64_t begin = 0; begin < n; begin += most) {
       if (stop && stop()) throw Cancelled();
       const RowRange part{begin, std::min(begin + most, n)};
-      source().read(part, tile.data());
+      read_source(part, tile.data());
       for (std::int64_t i = 0; i < part.size(); ++i) {
         const T* const row = tile.data() + i * d;
         if (std::none_of(row, row + d, [](T x) { return std::isnan(x); })) {
@@ -218,7 +228,7 @@ class StandardizedRows : public RowView {
   // That of the source is in other units.
   std::vector<FeatureRounding> rounding() const override { return {}; }
   void read(RowRange rows, void* values) const override {
-    source().read(rows, values);
+    read_source(rows, values);
     if (dtype() == DType::float32) {
       map_values(rows.size(), static_cast<float*>(values));
     } else {

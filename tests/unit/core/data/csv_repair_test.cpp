@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "data/csv/decimal_commas.hpp"
 #include "unit/support/csv_folder.hpp"
 
 namespace lloyd {
@@ -92,7 +91,8 @@ TEST_F(CsvRepair, FindsClassesBelowAMissingOne) {
 TEST_F(CsvRepair, KeepsItsChecksOfOtherCellsWhenRowsAreLeftOut) {
   const CsvOptions options = repairing(true, false);
   EXPECT_EQ(refusal("1,2\n3,inf\n", options),
-            "t.csv, line 2, column 2: 'inf' is not finite; all values must be");
+            "t.csv, line 2, column 2: 'inf' is not finite; all values must be; missing = {\"inf\"} "
+            "leaves such rows out");
   EXPECT_EQ(refusal("1,2\n,word\n", options),
             "t.csv, line 2, column 2: 'word' is not a number; drop_columns = {\"1\"} leaves the "
             "column out, label_column = \"1\" takes it as classes");
@@ -115,12 +115,15 @@ TEST_F(CsvRepair, ReadsDecimalCommas) {
                              return tabs;
                            }())),
             (Values{1.5, 2, 0.5, 3}));
-  EXPECT_EQ(refusal("1.000,5;2\n3;4\n", options).substr(0, 24), "t.csv, line 1, column 1:");
+  EXPECT_EQ(values_of(read("1.000,5;2\n-1.234.567,25;4\n", options)),
+            (Values{1000.5, 2, -1234567.25F, 4}))
+      << "unambiguous";
   CsvOptions comma = options;
   comma.delimiter = ',';
-  EXPECT_EQ(refusal("1,2\n", comma),
-            "t.csv: ',' cannot be both the delimiter and the decimal comma; the delimiter is "
-            "usually ';'");
+  EXPECT_EQ(values_of(read("\"3,5\",2\n4,\"-1.000,25\"\n", comma)), (Values{3.5, 2, 4, -1000.25}));
+  EXPECT_EQ(refusal("\"3,5\",2\n4,1.5\n", comma),
+            "t.csv, line 2, column 2: '1.5' has a point, but decimals have commas here; write "
+            "thousands without separators: 12500,5");
 }
 
 TEST_F(CsvRepair, ReadsDecimalCommasInAllBlocks) {
@@ -133,15 +136,12 @@ TEST_F(CsvRepair, ReadsDecimalCommasInAllBlocks) {
   EXPECT_EQ(data.statistics()[1].maximum, 2.5);
 }
 
-TEST(DecimalCommas, AreKeptBetweenDelimitersInQuotes) {
-  std::string text = "\"a;1,5;b\";2,5\n \"\"\"x;1,5;\"\";\";1,5\n\"open;1,5\n1,5;\"\";\"";
-  replace_decimal_commas(text.data(), text.data() + text.size(), ';');
-  EXPECT_EQ(text, "\"a;1,5;b\";2.5\n \"\"\"x;1,5;\"\";\";1.5\n\"open;1,5\n1.5;\"\";\"");
-}
-
 TEST_F(CsvRepair, RefusesAPointWhereDecimalsHaveCommas) {
   EXPECT_EQ(refusal("a;b\n1,5;2\n-12.500;3\n", repairing(false, true)),
-            "t.csv, line 3, column 1: '-12.500' has a point, but decimals have commas here; write "
+            "t.csv, line 3, column 1: '-12.500' has a point, but decimals have commas here; "
+            "thousands = \".\" reads it as -12500");
+  EXPECT_EQ(refusal("a;b\n1,5;2\n1.5;3\n", repairing(false, true)),
+            "t.csv, line 3, column 1: '1.5' has a point, but decimals have commas here; write "
             "thousands without separators: 12500,5");
 }
 
@@ -157,10 +157,8 @@ TEST_F(CsvRepair, NamesTheDelimiterOfATableWithDecimalCommas) {
             "the cells");
   EXPECT_EQ(advice("x\n1.5,2.5\n"),
             "if ',' separates the cells, leave the decimal_comma option out");
-  EXPECT_EQ(advice("x\n1.000,5\n"), "write thousands without separators: 1000,5");
-  EXPECT_EQ(advice("\"1,5\",\"2,5\"\n"),
-            "with the decimal_comma option, ',' separates no cells: another delimiter is needed, "
-            "such as ';'");
+  EXPECT_EQ(advice("x\n1,000,5\n"), "write thousands without separators: 1000,5");
+  EXPECT_EQ(advice("\"1,5\",\"2,5\"\n"), "if ',' separates the cells, set delimiter = \",\"");
   CsvOptions tabs = options;
   tabs.delimiter = '\t';
   EXPECT_EQ(refusal("x\n1,5;2,5\n", tabs),
@@ -171,12 +169,6 @@ TEST_F(CsvRepair, NamesTheDelimiterOfATableWithDecimalCommas) {
             "t.csv, line 1, column 1: the only column is called 'x,y'; if ',' separates the cells, "
             "leave the decimal_comma option out, otherwise put the name in quotes");
   EXPECT_EQ(values_of(read("\"x,y\"\n1,5\n2,6\n", options)), (Values{1.5, 2.6F}));
-}
-
-TEST(DecimalCommas, AreReplacedInNumbersOnly) {
-  std::string text = "1,5; -2,5 ;,;,5;5,;1,2,3;a1,5;\"1,5\";\"1,5;1,5\";1,5e;1,5e3\n1,5";
-  replace_decimal_commas(text.data(), text.data() + text.size(), ';');
-  EXPECT_EQ(text, "1.5; -2.5 ;,;.5;5.;1,2,3;a1,5;\"1.5\";\"1,5;1,5\";1,5e;1.5e3\n1.5");
 }
 
 }  // namespace

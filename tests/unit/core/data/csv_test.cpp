@@ -9,6 +9,7 @@
 
 #include <lloyd/data/csv.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shell_word.hpp>
 
 #include "unit/support/csv_folder.hpp"
 
@@ -251,8 +252,8 @@ TEST_F(Csv, RefusesACellThatIsNotANumber) {
   EXPECT_EQ(refusal("1,2\n3,0x10\n"),
             "t.csv, line 2, column 2: '0x10' is not a number; numbers are decimal");
   EXPECT_EQ(refusal("1,2\n3,4 5\n"),
-            "t.csv, line 2, column 2: '4 5' is not a number; write thousands without separators, "
-            "or set the delimiter option if blanks separate the cells");
+            "t.csv, line 2, column 2: '4 5' is not a number; if blanks separate the cells, set the "
+            "delimiter option");
   EXPECT_EQ(refusal("1,2\n3,\n"),
             "t.csv, line 2, column 2: the cell is empty; a number is needed; "
             "the drop_missing option leaves such rows out");
@@ -276,7 +277,8 @@ TEST_F(Csv, RefusesWhatIsNotFinite) {
             "t.csv, line 2, column 2: 'nan' is not finite; all values must be; the drop_missing "
             "option leaves such rows out");
   EXPECT_EQ(refusal("-inf,2\n"),
-            "t.csv, line 1, column 1: '-inf' is not finite; all values must be");
+            "t.csv, line 1, column 1: '-inf' is not finite; all values must be; missing = "
+            "{\"-inf\"} with the drop_missing option leaves such rows out");
 }
 
 TEST_F(Csv, RefusesWhatIsBeyondTheDtype) {
@@ -337,7 +339,8 @@ TEST_F(Csv, RefusesBrokenQuotes) {
 
 TEST_F(Csv, RefusesInvalidBytes) {
   const std::string carriage_return =
-      ": there is a carriage return inside the cell; lines end with LF or CRLF";
+      ": there is a carriage return inside the cell; lines end with LF or CRLF: if they end with "
+      "CR, tr '\\r' '\\n' converts them";
   EXPECT_EQ(refusal("x,y\r1,2\r3,4\r"), "t.csv, line 1, column 2" + carriage_return);
   EXPECT_EQ(refusal("1,2,cat\n3,4,d\rg\n"), "t.csv, line 2, column 3" + carriage_return);
   EXPECT_EQ(refusal("1,\"c\rt\"\n"), "t.csv, line 1, column 2" + carriage_return);
@@ -349,12 +352,15 @@ TEST_F(Csv, RefusesInvalidBytes) {
 
 TEST_F(Csv, RefusesOtherByteOrderMarks) {
   using namespace std::string_view_literals;
+  const std::string utf16 =
+      "t.csv: the text is in UTF-16; it must be in UTF-8: iconv -f utf-16 -t utf-8 " +
+      shell_word((folder_.path() / "t.csv").string()) + " > NEW.csv converts it";
   EXPECT_EQ(refusal("\xff\xfe"
                     "1\0\n\0"sv),
-            "t.csv: the text is in UTF-16; it must be in UTF-8");
+            utf16);
   EXPECT_EQ(refusal("\xfe\xff\0"
                     "1\0\n"sv),
-            "t.csv: the text is in UTF-16; it must be in UTF-8");
+            utf16);
   EXPECT_EQ(refusal("\xef\xbb\xbf\xef\xbb\xbf"
                     "1,2\n"),
             "t.csv: the text begins with two byte-order marks");
@@ -363,10 +369,10 @@ TEST_F(Csv, RefusesOtherByteOrderMarks) {
 TEST_F(Csv, ExplainsThatThereAreNoComments) {
   EXPECT_EQ(refusal("# points\n1,2\n"),
             "t.csv, line 1, column 1: the line has other columns than the next; lines that begin "
-            "with '#' are rows too");
-  EXPECT_EQ(
-      refusal("1,2\n# end\n"),
-      "t.csv, line 2, column 1: '# end' is not a number; lines that begin with '#' are rows too");
+            "with '#' are rows too: grep -v '^#' removes them");
+  EXPECT_EQ(refusal("1,2\n# end\n"),
+            "t.csv, line 2, column 1: '# end' is not a number; lines that begin with '#' are rows "
+            "too: grep -v '^#' removes them");
   EXPECT_EQ(refusal("1,2\n#N/A,3\n"),
             "t.csv, line 2, column 1: '#N/A' is not a number; a missing value must be filled in, "
             "or its row left out (the drop_missing option)");

@@ -98,7 +98,8 @@ TEST_F(CsvValues, MissingValuesBesideAClassAreNoHeader) {
 
 // The last column holds classes only if all of its cells are text, whatever its first cell is.
 TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
-  const std::string way = "; label_column = \"b\" takes the column as classes";
+  const std::string way =
+      "; drop_columns = {\"b\"} leaves the column out, label_column = \"b\" takes it as classes";
   const std::string fill =
       "; a missing value must be filled in, or its row left out (the drop_missing option)";
   const std::string missing = fill + way;
@@ -124,12 +125,13 @@ TEST_F(CsvValues, RefusesALastColumnThatIsPartlyNumbers) {
   EXPECT_EQ(refusal("a,b\n1,cat\n3,dog\n5,7\n"),
             "t.csv, line 2, column 2: 'cat' is not a number, as '7' in line 4 is" + way);
   EXPECT_EQ(refusal("1,2,cat\n3,4,dog\n5,6,7\n"),
-            "t.csv, line 1, column 3: 'cat' is not a number, as '7' in line 3 is; label_column = "
-            "\"2\" takes the column as classes");
+            "t.csv, line 1, column 3: 'cat' is not a number, as '7' in line 3 is; drop_columns "
+            "= {\"2\"} leaves the column out, label_column = \"2\" takes it as classes");
 }
 
 TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
-  const std::string way = "; label_column = \"b\" takes the column as classes";
+  const std::string way =
+      "; drop_columns = {\"b\"} leaves the column out, label_column = \"b\" takes it as classes";
   CsvOptions semicolon;
   semicolon.delimiter = ';';
   const auto expect = [&](const std::string& cell, const std::string& advice) {
@@ -143,29 +145,49 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
                        ? advice + "; drop_columns = {\"a\"} leaves the column out"
                        : advice));
   };
-  const std::string comma =
-      "; write decimals with a point and thousands without separators: 1000.5; the decimal_comma "
-      "option reads 2,5 as 2.5";
-  const std::string thousands = "; write thousands without separators: 1000.5";
+  const std::string comma = "; the decimal_comma option reads it as ";
+  const std::string thousands = "\" reads it as 1000";
   const std::string units = "; leave out units, percent signs and currency symbols";
   const std::string dates = "; convert dates, times and ranges to numbers";
   const std::string ascii = "; use ASCII digits and signs";
-  for (const char* cell : {"2,5", "1,000", "-2,5", "1.000,5", "1,5e3"}) expect(cell, comma);
-  for (const char* cell : {"1_000", "1'000", "1\u2019000"}) expect(cell, thousands);
-  for (const char* cell : {"$5", "12%", "\u20ac3.50", "5 $"}) expect(cell, units);
+  expect("2,5", comma + "2.5");
+  expect("-2,5", comma + "-2.5");
+  expect("1.000,5", comma + "1000.5");
+  expect("1,5e3", comma + "1.5e3");
+  expect("1,2,3", "; write decimals with a point and thousands without separators: 1000.5");
+  expect("1,000", "; thousands = \"," + thousands + ", the decimal_comma option as 1.000");
+  expect("-1,234,567.25", "; thousands = \",\" reads it as -1234567.25");
+  expect("1.234.567", "; thousands = \".\" reads it as 1234567");
+  expect("1'234,5", "; thousands = \"'\" and the decimal_comma option read it as 1234.5");
+  expect("1 000", "; thousands = \" " + thousands +
+                      "; if blanks separate the cells, set the delimiter option");
+  expect("1_000", "; thousands = \"_" + thousands);
+  for (const char* cell : {"1'000", "1\u2019000"}) expect(cell, "; thousands = \"'" + thousands);
+  for (const char* cell : {"$5", "5 $"}) expect(cell, units + ": sed 's/[$]//g'");
+  expect("12%", units + ": sed 's/%//g'");
+  expect("\u20ac3.50", units + ": sed 's/\u20ac//g'");
   for (const char* cell : {"2024-01-31", "31/12/2024", "12:30", "3-4"}) expect(cell, dates);
+  for (const std::string cell : {"2024-01-31T12:00:00Z", "12:30 PM", "31-Jan-2024"}) {
+    EXPECT_EQ(refusal("a;b\n1;" + cell + "\n", semicolon),
+              "t.csv, line 2, column 2: '" + cell + "' is not a number" + dates + way);
+  }
   for (const char* cell : {"0x1F", "0x1.8p3", "-0xff"}) expect(cell, "; numbers are decimal");
   for (const char* cell : {"\u22125", "\uff11\uff12", "\u0663"}) expect(cell, ascii);
-  for (const char* cell : {"(5)", "1.2.3", "1.5.", "\u221e"}) expect(cell, "");
+  expect("(5)", "; if it is negative, write -5");
+  for (const char* cell : {"1.2.3", "1.5.", "\u221e"}) expect(cell, "");
   // Quotes that are required because of a comma do not make a cell a class.
-  EXPECT_EQ(refusal("a,b\n1,\"1,000\"\n3,\"2,500\"\n"),
-            "t.csv, line 2, column 2: '1,000' is not a number" + comma + way);
+  EXPECT_EQ(
+      refusal("a,b\n1,\"1,000\"\n3,\"2,500\"\n"),
+      "t.csv, line 2, column 2: '1,000' is not a number; thousands = \",\" reads it as 1000, the "
+      "decimal_comma option with delimiter = \",\" as 1.000" +
+          way);
 }
 
 TEST_F(CsvValues, RefusesALastColumnOfQuantitiesAlone) {
-  EXPECT_EQ(refusal("a,b\n1,12kg\n3,14kg\n"),
-            "t.csv, line 2, column 2: '12kg' is not a number; units belong in the header; "
-            "label_column = \"b\" takes the column as classes");
+  EXPECT_EQ(
+      refusal("a,b\n1,12kg\n3,14kg\n"),
+      "t.csv, line 2, column 2: '12kg' is not a number; units belong in the header; "
+      "drop_columns = {\"b\"} leaves the column out, label_column = \"b\" takes it as classes");
   EXPECT_EQ(read("a,b\n1,3M\n3,apple\n").classes, (Texts{"3M", "apple"}));
 }
 
@@ -213,7 +235,8 @@ TEST_F(CsvValues, DecidesOnTheLastColumnOverAllBlocks) {
   EXPECT_EQ(refusal(text + "1,5\n"),
             "t.csv, line 2, column 2: 'word' is not a number, as '5' in line " +
                 std::to_string(lines + 1) +
-                " is; label_column = \"b\" takes the column as classes");
+                " is; drop_columns = {\"b\"} leaves the column out, label_column = \"b\" takes it "
+                "as classes");
 }
 
 TEST_F(CsvValues, RefusesAFirstRowOfMissingValuesAsHeader) {
@@ -263,17 +286,20 @@ TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {
 TEST_F(CsvValues, RefusesTitlesAndUnits) {
   const std::string advice =
       " hold text; keep the one that names the columns, and remove the others, such as titles and "
-      "units";
-  EXPECT_EQ(refusal("Sales\n\na,b\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 3" + advice);
+      "units: sed ";
+  const std::string three = "t.csv, line 1, column 1: lines 1 to 3" + advice;
+  const std::string two = "t.csv, line 1, column 1: lines 1 to 2" + advice;
+  EXPECT_EQ(refusal("Sales\n\na,b\n1,2\n"), three + "1,2d removes all but the last");
   EXPECT_EQ(refusal("Sales,,\nof the year,,\na,b,c\n1,2,3\n"),
-            "t.csv, line 1, column 1: lines 1 to 3" + advice);
-  EXPECT_EQ(refusal("Sales,\na,b\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 2" + advice);
-  EXPECT_EQ(refusal("Sales,2024\na,b\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 2" + advice);
-  EXPECT_EQ(refusal("a,b\nm,kg\n1,2\n"), "t.csv, line 1, column 1: lines 1 to 2" + advice);
+            three + "1,2d removes all but the last");
+  EXPECT_EQ(refusal("Sales,,\n,,\na,b,c\n1,2,3\n"), three + "1,2d removes all but the last");
+  EXPECT_EQ(refusal("Sales,\na,b\n1,2\n"), two + "1d removes all but the last");
+  EXPECT_EQ(refusal("Sales,2024\na,b\n1,2\n"), two + "1d removes all but the last");
+  EXPECT_EQ(refusal("a,b\nm,kg\n1,2\n"), two + "2d removes all but the first");
+  EXPECT_EQ(refusal("name,x,y\n,m/s,%\nann,1,2\n"), two + "2d removes all but the first");
   CsvOptions options;
   options.columns = {"a"};
-  EXPECT_EQ(refusal("Sales\na,b\n1,2\n", options),
-            "t.csv, line 1, column 1: lines 1 to 2" + advice);
+  EXPECT_EQ(refusal("Sales\na,b\n1,2\n", options), two + "1d removes all but the last");
   EXPECT_EQ(read("a,b,kind\n1,2,cat\n3,4,dog\n").classes, (Texts{"cat", "dog"}));
 }
 
@@ -314,9 +340,10 @@ TEST_F(CsvValues, NamesTheColumnsOfText) {
   EXPECT_EQ(advice("x,colour,y,colour\n1,red,2,blue\n"),
             "; drop_columns = {\"1\"} leaves the column out")
       << "a name that is not unique, and classes in the last column";
-  EXPECT_EQ(
-      advice("x,the colour,y\n1,red,2\n"),
-      "; drop_columns = {\"1\"} leaves the column out, label_column = \"1\" takes it as classes");
+  EXPECT_EQ(advice("x,the colour,y\n1,red,2\n"),
+            "; drop_columns = {\"the colour\"} leaves the column out, label_column = \"the "
+            "colour\" takes "
+            "it as classes");
   EXPECT_EQ(
       advice("name,x,colour,y\nAnn,1,red,2\n"),
       "; drop_columns = {\"name\", \"colour\"} leaves the columns of text out, the label_column "
@@ -447,7 +474,7 @@ TEST_F(CsvValues, ReadsLineBreaksAcrossBlocks) {
 TEST_F(CsvValues, AdvisesOnBlanksBetweenCells) {
   EXPECT_EQ(refusal("x  y\n1  2\n3   4\n"),
             "t.csv, line 2, column 1: '1  2' is not a number; if blanks separate the cells, write "
-            "one comma in place of each group of blanks");
+            "one comma in place of each group of blanks: sed -E 's/^ +//; s/ +/,/g'");
   CsvOptions options;
   options.delimiter = ' ';
   EXPECT_EQ(refusal("1 2\n3  4\n", options),

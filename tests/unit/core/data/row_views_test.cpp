@@ -1,8 +1,10 @@
 // Views of row sources.
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -74,6 +76,41 @@ TEST_F(RowViews, LeaveOutRowsWithNaN) {
   EXPECT_EQ(missing, (std::vector<std::int64_t>{1, 1}));
   EXPECT_THROW(complete_rows(source_of({kNaN, 1}, 2)), InputError);
   EXPECT_THROW(complete_rows(source, [] { return true; }), Cancelled);
+}
+
+// A source that never fills its last row.
+class WithoutLastRow final : public RowSource {
+ public:
+  const std::string& name() const override { return name_; }
+  std::int64_t samples() const override { return 3; }
+  std::int64_t features() const override { return 2; }
+  DType dtype() const override { return DType::float64; }
+  void read(RowRange rows, void* values) const override {
+    std::fill_n(static_cast<double*>(values),
+                2 * (std::min<std::int64_t>(rows.end, 2) - rows.begin), 1.0);
+  }
+
+ private:
+  std::string name_ = "two of three";
+};
+
+TEST_F(RowViews, NameARowThatTheSourceDoesNotFill) {
+  const auto source = std::make_shared<const WithoutLastRow>();
+  const std::string expected =
+      "two of three: read() was asked for the rows 0 to 2 and returned without all values of row "
+      "2; it must fill every row, or throw";
+  const auto message = [](const auto& body) -> std::string {
+    try {
+      body();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message([&] { all_of(*select_columns(source, {1})); }), expected);
+  EXPECT_EQ(message([&] { all_of(*standardize(source, {{0, 0}, {1, 1}})); }), expected);
+  EXPECT_EQ(message([&] { complete_rows(source); }), expected);
+  EXPECT_EQ(message([&] { matrix_of(*select_rows(source, {0, 3})); }), expected);
 }
 
 TEST_F(RowViews, StandardizeToMeanZeroAndDeviationOne) {

@@ -50,13 +50,15 @@ TEST(ExperimentConfig, KeysThatMendTablesAreRead) {
         .dataset;
   };
   const DatasetSetting setting =
-      read("drop_columns: [0, id], drop_missing: true, decimal_comma: true");
+      read("drop_columns: [0, id], drop_missing: true, decimal_comma: true, thousands: '.'");
   EXPECT_EQ(setting.csv.drop_columns, (std::vector<std::string>{"0", "id"}));
   EXPECT_TRUE(setting.csv.drop_missing);
   EXPECT_TRUE(setting.csv.decimal_comma);
+  EXPECT_EQ(setting.csv.thousands, '.');
   // Each belongs to the key of the cache of data sets.
   const std::string plain = read("dtype: float32").key();
-  for (const char* keys : {"drop_columns: [0]", "drop_missing: true", "decimal_comma: true"}) {
+  for (const char* keys :
+       {"drop_columns: [0]", "drop_missing: true", "decimal_comma: true", "thousands: ','"}) {
     EXPECT_NE(read(keys).key(), plain) << keys;
   }
 }

@@ -4,8 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <exception>
 #include <string>
+#include <utility>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/status.hpp>
@@ -45,10 +46,9 @@ class BlockChecks {
   // Lets the workers start again.
   void clear() {
     stopped_ = false;
-    out_of_memory_ = false;
-    has_bad_label_ = false;
     has_bad_block_ = false;
     has_failed_ = false;
+    failure_ = nullptr;
   }
 
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
@@ -69,39 +69,38 @@ class BlockChecks {
     return false;
   }
 
-  // Runs the work on a block. If it has no memory, or throws BadLabel or StatusError, stops the
-  // workers and returns false.
+  // Runs the work on a block. If it throws, keeps the first exception, stops the workers and
+  // returns false: a thread of the step has no handler for exceptions.
   template <class Work>
-  bool run(const Work& work) {
+  bool run(const Work& work) noexcept {
     try {
       work();
       return true;
-    } catch (const std::bad_alloc&) {
-      out_of_memory_.store(true);
-    } catch (const BadLabel&) {
-      has_bad_label_.store(true);
-    } catch (const StatusError& error) {
-      if (!has_failed_.exchange(true)) failure_ = error.status();
+    } catch (...) {
+      if (!has_failed_.exchange(true)) failure_ = std::current_exception();
     }
     stopped_.store(true);
     return false;
   }
 
-  // Called when all workers have ended. Throws std::bad_alloc if one had no memory, the first
-  // StatusError of a worker, StatusError for a bad label, worker or block, and `cancelled` after
-  // stop().
-  void throw_if_stopped(std::int64_t workers, RowRange rows) const {
-    if (out_of_memory_.load()) throw std::bad_alloc();
-    if (has_failed_.load()) throw StatusError(failure_);
-    if (has_bad_label_.load()) {
-      throw StatusError(StatusCode::internal,
-                        "the step returned a label that is not in [0, clusters)");
-    }
+  // Called when all workers have ended. Throws the first exception of a worker, StatusError for a
+  // bad label, worker or block, and `cancelled` after stop().
+  void throw_if_stopped(std::int64_t workers, RowRange rows) {
+    if (has_failed_.load()) throw_failure();
     if (has_bad_block_.load()) throw_bad_block(workers, rows);
     if (stopped_.load()) throw_cancelled();
   }
 
  private:
+  [[noreturn]] void throw_failure() {
+    try {
+      std::rethrow_exception(std::exchange(failure_, nullptr));
+    } catch (const BadLabel&) {
+      throw StatusError(StatusCode::internal,
+                        "the step returned a label that is not in [0, clusters)");
+    }
+  }
+
   [[noreturn]] void throw_bad_block(std::int64_t workers, RowRange rows) const {
     const auto text = [](RowRange range) {
       return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
@@ -117,11 +116,9 @@ class BlockChecks {
   }
 
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> out_of_memory_{false};
-  std::atomic<bool> has_bad_label_{false};
   std::atomic<bool> has_bad_block_{false};
   std::atomic<bool> has_failed_{false};
-  Status failure_;  // the first StatusError of a worker
+  std::exception_ptr failure_;  // the first one of a worker
   // Of the first call that was rejected.
   int bad_worker_ = 0;
   RowRange bad_block_;

@@ -380,8 +380,8 @@ class LloydLoop {
   }
 
   // Calls body(worker, block) for all blocks of `rows`. Throws on the calling thread:
-  // StatusCode::cancelled if the observer requests to stop, std::bad_alloc if a worker has no
-  // memory, StatusCode::internal if a worker throws BadLabel or the blocks of the step are wrong.
+  // StatusCode::cancelled if the observer requests to stop, the first exception of a worker,
+  // StatusCode::internal if a worker throws BadLabel or the blocks of the step are wrong.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     for_each_worker([](LoopWorker& worker) { worker.block_rows = 0; });

@@ -11,10 +11,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <lloyd/plugin/sdk/machine/usable_processors.hpp>
@@ -62,8 +64,8 @@ class ThreadTeam {
 
   /// Calls body(0) on this thread and body(thread), thread in [1, threads), on others, each at most
   /// once. Returns when all calls have returned. Other threads may come too late to be called, so
-  /// body(0) must do all work that no other thread has begun. `body` must neither throw nor use the
-  /// team.
+  /// body(0) must do all work that no other thread has begun. `body` must not use the team. If
+  /// calls throw, run() throws the first of the exceptions after all calls have ended.
   template <class Body>
   void run(std::int64_t threads, Body&& body) {
     const auto others =
@@ -80,19 +82,26 @@ class ThreadTeam {
     ++round_;
     gate_.store(std::uint64_t{round_} << kRoundShift, std::memory_order_release);
     for (std::size_t i = 0; i < std::min(others, workers_.size()); ++i) workers_[i]->signal(round_);
-    body(0);
+    call(0);
     close();
+    if (has_failed_.load(std::memory_order_relaxed)) throw_failure();
   }
 
   /// Calls body(thread, item) for each item in [0, count), in any order, on up to `threads` threads
-  /// with numbers in [0, threads). `body` must neither throw nor use the team.
+  /// with numbers in [0, threads). `body` must not use the team. If a call throws, no further calls
+  /// begin, and for_each() throws the first exception after those that are running have ended.
   template <class Body>
   void for_each(std::int64_t threads, std::int64_t count, Body&& body) {
     std::atomic<std::int64_t> next{0};
     run(std::min(threads, count), [&](int thread) {
-      for (std::int64_t item = next.fetch_add(1, std::memory_order_relaxed); item < count;
-           item = next.fetch_add(1, std::memory_order_relaxed)) {
-        body(thread, item);
+      try {
+        for (std::int64_t item = next.fetch_add(1, std::memory_order_relaxed); item < count;
+             item = next.fetch_add(1, std::memory_order_relaxed)) {
+          body(thread, item);
+        }
+      } catch (...) {
+        next.store(count, std::memory_order_relaxed);
+        throw;
       }
     });
   }
@@ -201,10 +210,24 @@ class ThreadTeam {
       round = own.round.load(std::memory_order_acquire);
       if (closing_.load()) return;
       if (!enter(round)) continue;
-      call_(body_, thread);
+      call(thread);
       const std::uint64_t before = gate_.fetch_sub(1);  // sequentially consistent, as in signal()
       if ((before & (kClosed | kWorking)) == (kClosed | 1)) gate_.notify_one();
     }
+  }
+
+  // Calls the body of the round and keeps the first exception of all threads.
+  void call(int thread) noexcept {
+    try {
+      call_(body_, thread);
+    } catch (...) {
+      if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+    }
+  }
+
+  [[noreturn]] void throw_failure() {
+    has_failed_ = false;
+    std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
   // Enters a round; returns false if it is closed.
@@ -237,6 +260,8 @@ class ThreadTeam {
   const pid_t process_ = ::getpid();
   std::uint32_t round_ = 0;
   std::atomic<bool> closing_{false};
+  std::atomic<bool> has_failed_{false};  // a thread has thrown in this round
+  std::exception_ptr failure_;           // the first exception of the round
 };
 
 }  // namespace lloyd
