@@ -12,7 +12,7 @@ struct PlanShape {
   std::int64_t samples = 0;      ///< n
   std::int64_t features = 0;     ///< d
   std::int64_t clusters = 0;     ///< k
-  std::int64_t value_bytes = 0;  ///< bytes per value: 4 or 8
+  std::int64_t value_bytes = 0;  ///< bytes per value: 4 or 8; 0: samples are read in place
 };
 
 /// A memory plan.

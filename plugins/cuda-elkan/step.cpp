@@ -4,6 +4,7 @@
 
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_limit.hpp"
+#include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda_elkan {
 
@@ -55,12 +56,18 @@ ElkanStep<T>::ElkanStep(const lloyd::DatasetView& dataset, std::int64_t limit_me
                         int block_size, const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
     : dataset_(dataset),
       limit_mebibytes_(limit_mebibytes),
-      card_bytes_(limits.total_bytes),
+      card_bytes_(lloyd_cuda::bytes_beside_rows(dataset, limits.total_bytes)),
       grid_{block_size, limits.multiprocessors, limits.shared_bytes_per_block},
       stream_(stream),
       plan_(plan(1)) {
   // The number of clusters is not known yet. For one cluster, the most samples fit.
   hold_samples();
+}
+
+// Samples of the caller in device memory are read in place, even if the plan has parts.
+template <class T>
+bool ElkanStep<T>::keeps_all_rows() const {
+  return plan_.resident || lloyd_cuda::is_on_device(dataset_);
 }
 
 template <class T>
@@ -71,7 +78,10 @@ Plan ElkanStep<T>::plan(std::int64_t clusters) const {
   shape.stride = dataset_.stride;
   shape.clusters = clusters;
   shape.dtype = dataset_.dtype;
-  const Plan plan = plan_for(shape, limit_mebibytes_, card_bytes_);
+  PlanShape sizes = plan_shape(shape);
+  if (lloyd_cuda::is_on_device(dataset_)) sizes.value_bytes = 0;
+  const Plan plan =
+      choose_plan(sizes, lloyd_cuda::limit_bytes(limit_mebibytes_, card_bytes_), loop_bytes(shape));
   if (!plan.feasible) {
     throw lloyd::StatusError(refusal(shape, plan, limit_mebibytes_, card_bytes_));
   }
@@ -81,7 +91,7 @@ Plan ElkanStep<T>::plan(std::int64_t clusters) const {
 // Places the samples where the plan wants them.
 template <class T>
 void ElkanStep<T>::hold_samples() {
-  if (plan_.resident) {
+  if (keeps_all_rows()) {
     batches_.reset();
     if (resident_ == nullptr) {
       resident_ = std::make_unique<lloyd_cuda::ResidentSamples<T>>(
@@ -161,7 +171,7 @@ void ElkanStep<T>::assign(const Pass& pass) {
       enqueue_sums(part, totals(), grid_);
     }
   };
-  if (plan_.resident) {
+  if (keeps_all_rows()) {
     for (std::int64_t begin = pass.rows.begin; begin < pass.rows.end; begin += plan_.part_rows) {
       body({begin, std::min(begin + plan_.part_rows, pass.rows.end)}, resident_->get());
     }
@@ -243,7 +253,7 @@ void ElkanStep<T>::for_each_part(RowRange rows, const Body& body) {
     throw lloyd::StatusError(StatusCode::out_of_memory,
                              "the samples are not on the device, which ran out of memory before");
   }
-  if (plan_.resident) {
+  if (keeps_all_rows()) {
     body(rows, resident_->get());
   } else {
     batches_->walk(rows, nullptr, *cancel_requested_, stream_, body);
@@ -253,8 +263,8 @@ void ElkanStep<T>::for_each_part(RowRange rows, const Body& body) {
 template <class T>
 std::string ElkanStep<T>::notes() const {
   return std::to_string(plan_.groups) + (plan_.groups == 1 ? " bound" : " bounds") + " a sample, " +
-         (plan_.resident ? "samples resident"
-                         : "samples in batches of " + std::to_string(plan_.part_rows));
+         (keeps_all_rows() ? "samples resident"
+                           : "samples in batches of " + std::to_string(plan_.part_rows));
 }
 
 template class ElkanStep<float>;

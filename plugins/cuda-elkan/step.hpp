@@ -38,7 +38,7 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   void assign(const lloyd_cuda::Pass& pass) override;
   // Batches wait for the device and the first passes allocate, so they cannot be recorded in a
   // graph.
-  bool repeats() const override { return plan_.resident && has_bounds_ && has_totals_; }
+  bool repeats() const override { return keeps_all_rows() && has_bounds_ && has_totals_; }
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
   void for_each_part(lloyd::RowRange rows, const Body& body) override;
@@ -59,6 +59,7 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   };
 
   Plan plan(std::int64_t clusters) const;
+  bool keeps_all_rows() const;
   void hold_samples();
   bool takes_bounds(const lloyd_cuda::Pass& pass) const;
   void take_bounds();

@@ -30,7 +30,7 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
             const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
       : lloyd_cuda::StoredStep<T>(
             dataset, lloyd_cuda_fused::layout_for(dataset.features, sizeof(T) == sizeof(float)),
-            parameters, limits, stream),
+            parameters, limits, stream, row_alignment(dataset.features)),
         device_{limits, {}} {
     request_.features = dataset.features;
     request_.block_size = lloyd_cuda::block_size_of(parameters);
@@ -104,6 +104,13 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
       return;
     part.begin_phase(lloyd_cuda::Phase::update);
     enqueue_accumulation(part, samples, configuration_, device_.limits, request_.block_size);
+  }
+
+  // Where rows are contiguous, four float32 values are read at a time.
+  static std::int64_t row_alignment(std::int64_t features) {
+    const bool float32 = sizeof(T) == sizeof(float);
+    const auto layout = lloyd_cuda_fused::layout_for(features, float32);
+    return layout == lloyd_cuda::Layout::aos ? 16 : sizeof(T);
   }
 
   lloyd_cuda_fused::Device device_;

@@ -20,8 +20,12 @@ constexpr lloyd::ParameterInfo kParameters[] = {
                              "chosen from the number of samples"),
 };
 
-constexpr lloyd::BackendInfo kInfo = lloyd_cuda::float32_info(
-    "CUDA and CPU: labels on the GPU, update on all cores", 105, kParameters);
+constexpr lloyd::BackendInfo kInfo = [] {
+  lloyd::BackendInfo info = lloyd_cuda::float32_info(
+      "CUDA and CPU: labels on the GPU, update on all cores", 105, kParameters);
+  info.capabilities &= ~lloyd::kCapabilityDeviceMemory;  // the CPU reads the samples
+  return info;
+}();
 
 template <class T>
 using Step = lloyd_cuda_hybrid::HybridStep<T, lloyd_cuda_hybrid::DeviceLabeller<T>>;

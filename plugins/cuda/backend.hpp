@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <lloyd/plugin/abi/device_cache.hpp>
+#include <lloyd/plugin/abi/device_memory.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
@@ -21,14 +22,17 @@
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_estimate.hpp"
 #include "cuda/parameters.hpp"
+#include "cuda/rows/device_memory.hpp"
+#include "cuda/rows/device_rows.hpp"
 #include "cuda/seeding/device_seeding.hpp"
 
 namespace lloyd_cuda {
 
-/// Capabilities of a CUDA backend: samples come from host memory and are packed on the device.
+/// Capabilities of a CUDA backend: samples come from host memory and are packed on the device, or
+/// are in device memory.
 inline constexpr std::uint64_t kCudaCapabilities =
     lloyd::kCapabilityFloat32 | lloyd::kCapabilityFloat64 | lloyd::kCapabilityStrided |
-    lloyd::kCapabilityHostMemory;
+    lloyd::kCapabilityHostMemory | lloyd::kCapabilityDeviceMemory;
 
 /// Description of a backend that computes distances in the type of the samples (for float64: by the
 /// definition) and exact sums. Texts and schema must live as long as the plugin.
@@ -56,13 +60,15 @@ class CudaSession final : public lloyd::Session,
                           public lloyd::ResidentSeeding,
                           public lloyd::SeedingKernels,
                           public lloyd::SessionNotes,
+                          public lloyd::DeviceResults,
                           public lloyd::DeviceCache {
  public:
-  /// Copies the samples that fit to the device; the others are streamed in each pass. Throws
-  /// StatusError.
+  /// Copies the samples that fit to the device; the others are streamed in each pass. Samples in
+  /// device memory are read in place where the step can. Throws StatusError.
   CudaSession(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters)
       : device_(static_cast<int>(parameters.integer("device"))) {
     const DeviceScope scope(device_);
+    check_device_rows(dataset, device_);
     parts_ = std::make_unique<Parts>(dataset, parameters, read_limits(device_));
   }
 
@@ -83,6 +89,7 @@ class CudaSession final : public lloyd::Session,
     if (name == lloyd::kPassKernels) return static_cast<lloyd::PassKernels*>(this);
     if (name == lloyd::kSeedingKernels) return static_cast<lloyd::SeedingKernels*>(this);
     if (name == lloyd::kResidentSeeding) return static_cast<lloyd::ResidentSeeding*>(this);
+    if (name == lloyd::kDeviceResults) return static_cast<lloyd::DeviceResults*>(this);
     if (name == lloyd::kSessionNotes) return static_cast<lloyd::SessionNotes*>(this);
     if (name == lloyd::kDeviceCache) return static_cast<lloyd::DeviceCache*>(this);
     return nullptr;
@@ -134,6 +141,9 @@ class CudaSession final : public lloyd::Session,
   void end_seeding() noexcept override {
     on_device([&] { parts_->seeding.end(); });
   }
+  lloyd::Status copy_results(const lloyd::DeviceArrays& arrays) noexcept override {
+    return on_device([&] { parts_->loop.copy_results(arrays); });
+  }
   lloyd::Status evict() noexcept override {
     return on_device([&] {
       if (parts_->evictor.size() == 0) {
@@ -165,9 +175,14 @@ class CudaSession final : public lloyd::Session,
   struct Parts {
     Parts(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
           const DeviceLimits& limits)
-        : step(Plugin::template make_step<T>(dataset, parameters, limits, stream)),
+        : view(dataset),
+          step(Plugin::template make_step<T>(dataset, parameters, limits,
+                                             wait_for_rows(stream, dataset))),
           loop(*step, dataset, stream),
-          seeding(*step, dataset, stream) {}
+          seeding(*step, dataset, stream) {
+      signal_rows_read(stream, dataset);
+    }
+    lloyd::DatasetView view;
     Stream stream;
     std::unique_ptr<Step<T>> step;
     DeviceLoop<T> loop;
@@ -177,7 +192,11 @@ class CudaSession final : public lloyd::Session,
 
   struct RequestScope {
     explicit RequestScope(Parts& of) : parts(of) { parts.seeding.end(); }
-    ~RequestScope() { parts.loop.end_request(); }
+    ~RequestScope() {
+      parts.loop.end_request();
+      // Even after an error, kernels may still be reading samples.
+      lloyd::guarded([&] { signal_rows_read(parts.stream, parts.view); });
+    }
     RequestScope(const RequestScope&) = delete;
     RequestScope& operator=(const RequestScope&) = delete;
     Parts& parts;
@@ -195,7 +214,10 @@ class CudaSession final : public lloyd::Session,
   // After any error, only a new seeding can follow.
   template <class Body>
   lloyd::Status on_seeding(Body&& body) noexcept {
-    const lloyd::Status status = on_device([&] { body(parts_->seeding); });
+    const lloyd::Status status = on_device([&] {
+      body(parts_->seeding);
+      signal_rows_read(parts_->stream, parts_->view);
+    });
     if (!status.ok()) end_seeding();
     return status;
   }
@@ -259,7 +281,11 @@ class CudaBackend final : public lloyd::Backend {
     });
   }
 
-  void* query(const char*) noexcept override { return nullptr; }
+  /// DeviceMemory.
+  void* query(const char* interface_name) noexcept override {
+    if (std::string_view(interface_name) != lloyd::kDeviceMemory) return nullptr;
+    return static_cast<lloyd::DeviceMemory*>(&memory_);
+  }
   void release() noexcept override { delete this; }
 
   /// Implements PluginDescriptor::create.
@@ -270,6 +296,9 @@ class CudaBackend final : public lloyd::Backend {
   static lloyd::Status probe(lloyd::DeviceList* devices) noexcept {
     return lloyd_cuda::probe(devices);
   }
+
+ private:
+  CudaDeviceMemory memory_;
 };
 
 }  // namespace lloyd_cuda

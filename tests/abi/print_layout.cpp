@@ -8,6 +8,7 @@
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/communicator_plugin.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
+#include <lloyd/plugin/abi/device_memory.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
@@ -298,6 +299,29 @@ int main() {
   std::printf("%s\n", lloyd::kDeviceCache);
   std::printf("DeviceCache\n");
   METHOD(DeviceCache, evict);
+  std::printf("%s\n", lloyd::kDeviceMemory);
+  STRUCT(RowsDescription);
+  FIELD(RowsDescription, struct_size);
+  FIELD(RowsDescription, statistics);
+  FIELD(RowsDescription, hash);
+  FIELD(RowsDescription, invalid_row);
+  FIELD(RowsDescription, invalid_feature);
+  std::printf("DeviceMemory\n");
+  METHOD(DeviceMemory, allocate);
+  METHOD(DeviceMemory, deallocate);
+  METHOD(DeviceMemory, upload);
+  METHOD(DeviceMemory, download);
+  METHOD(DeviceMemory, describe);
+  METHOD(DeviceMemory, copy_rows);
+  std::printf("%s\n", lloyd::kDeviceResults);
+  STRUCT(DeviceArrays);
+  FIELD(DeviceArrays, struct_size);
+  FIELD(DeviceArrays, centroids);
+  FIELD(DeviceArrays, labels);
+  FIELD(DeviceArrays, counts);
+  FIELD(DeviceArrays, stream);
+  std::printf("DeviceResults\n");
+  METHOD(DeviceResults, copy_results);
   STRUCT(CommunicatorHeader);
   FIELD(CommunicatorHeader, plugin);
   FIELD(CommunicatorHeader, size_variables);

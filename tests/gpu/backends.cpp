@@ -14,8 +14,12 @@
 
 namespace lloyd::gpu_tests {
 
+std::filesystem::path plugin_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 Registry& registry() {
-  static Registry instance({std::filesystem::read_symlink("/proc/self/exe").parent_path()});
+  static Registry instance({plugin_folder()});
   return instance;
 }
 

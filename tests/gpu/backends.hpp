@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,8 @@
 
 namespace lloyd::gpu_tests {
 
+/// The program's folder.
+std::filesystem::path plugin_folder();
 /// The plugins in the program's folder.
 Registry& registry();
 /// Names of the CUDA backends; there must be at least one.

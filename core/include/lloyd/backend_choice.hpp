@@ -2,6 +2,7 @@
 // own.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +21,8 @@ struct BackendChoice {
   std::map<std::string, std::string> parameters = {};
   /// Folders, which must exist, that are searched for plugins before Registry::default_folders().
   std::vector<std::filesystem::path> plugin_folders = {};
+  /// kCapability... bits that the backend must have if no name is given.
+  std::uint64_t required_capabilities = 0;
 };
 
 /// Finds and loads the chosen backend into this process. Plugins are searched for and loaded once

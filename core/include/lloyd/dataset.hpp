@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace lloyd {
 
 class BackingFile;
 class Communicator;
+class DeviceRows;
+class LoadedBackend;
 class Ranks;
 class RowSource;
 class StatisticsPass;
@@ -56,6 +59,32 @@ struct Matrix {
     return dtype == DType::float32 ? static_cast<const float*>(data)[i]
                                    : static_cast<const double*>(data)[i];
   }
+};
+
+/// A read-only matrix of n samples (rows) by d features (columns), float32 or float64, in the
+/// memory of a device: feature j of sample i is `data[i*stride + j]`. Unless `storage` owns that
+/// memory, the caller keeps it alive.
+struct DeviceMatrix {
+  std::shared_ptr<const void> storage;  ///< keeps `data` alive; may be null for memory not owned
+  const void* data = nullptr;           ///< device address of the value of row 0, column 0
+  std::int64_t rows = 0;                ///< n
+  std::int64_t columns = 0;             ///< d
+  std::int64_t stride = 0;              ///< values from one row to the next
+  DType dtype = DType::float32;         ///< type of the values
+  /// Index of the device, as backends list their devices (CUDA: among the visible ones).
+  std::int32_t device = 0;
+  /// The stream whose work so far writes the values (CUDA: a cudaStream_t); null: the default
+  /// stream.
+  void* stream = nullptr;
+
+  /// Refers to row-major float32 values. `stride`: values from one row to the next; 0: `columns`.
+  static DeviceMatrix view(const float* values, std::int64_t rows, std::int64_t columns,
+                           std::int64_t stride = 0, std::int32_t device = 0,
+                           void* stream = nullptr);
+  /// The same for float64 values.
+  static DeviceMatrix view(const double* values, std::int64_t rows, std::int64_t columns,
+                           std::int64_t stride = 0, std::int32_t device = 0,
+                           void* stream = nullptr);
 };
 
 /// How the numbers of a feature are written in a text file, where that shows more than their
@@ -103,6 +132,15 @@ class Dataset {
   Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
           const std::function<bool(std::int64_t rows)>& stop = {});
 
+  /// A data set in device memory, which backends with kCapabilityDeviceMemory use in place or copy
+  /// within the device; no sample is copied from host memory. `backend` computes the statistics,
+  /// with the bits of a data set in host memory, and copies single samples to the host where the
+  /// library needs them; sessions may use other backends. The fingerprint differs from that of the
+  /// same values in host memory. Throws as the first constructor, InputError for a device that the
+  /// backend does not list, and BackendError for a backend that is not available, reads only host
+  /// memory, or fails.
+  Dataset(std::string name, DeviceMatrix matrix, std::shared_ptr<const LoadedBackend> backend);
+
   /// The part of a data set that this rank of `communicator` holds, in memory; collective. The rows
   /// of the ranks, by ascending rank, are the rows of the whole data set; a rank may have none, and
   /// its matrix then needs only a type and columns. statistics() and mean_variance() are those of
@@ -129,12 +167,16 @@ class Dataset {
 
   /// The name of the data set, for messages and records.
   const std::string& name() const { return name_; }
-  /// The values. If the data set is not in memory, `data` is null and only the shape is set.
+  /// The values. If the data set is not in host memory, `data` is null and only the shape is set.
   const Matrix& matrix() const& { return matrix_; }
   /// The same of a temporary, by value: the result shares ownership of the values.
   Matrix matrix() const&& { return matrix_; }
-  /// True if matrix() holds the values.
-  bool in_memory() const { return source_ == nullptr; }
+  /// True if matrix() holds the values, in host memory.
+  bool in_memory() const { return source_ == nullptr && device_ == nullptr; }
+  /// True if the values are in device memory.
+  bool in_device_memory() const { return device_ != nullptr; }
+  /// The values in device memory; null if they are elsewhere.
+  const DeviceMatrix* device_matrix() const;
   /// The source of the rows, with the comparison of rows; null for a data set in memory.
   const std::shared_ptr<const RowSource>& source() const { return source_; }
   /// Throws InputError if the file behind the values was truncated, extended or overwritten. If
@@ -145,10 +187,13 @@ class Dataset {
   void check_mapped_file() const;
   /// Computes the fingerprint of the current values, in one pass over them.
   std::uint64_t compute_fingerprint() const;
-  /// Copies sample `row`: d values, as float64. Reads the source if the data set is not in memory,
-  /// and throws what it throws. Throws InputError unless 0 <= row < n, and what
+  /// Copies sample `row`: d values, as float64. Reads the source or the device if the data set is
+  /// not in host memory, and throws what it throws. Throws InputError unless 0 <= row < n, and what
   /// check_mapped_file() throws.
   std::vector<double> sample(std::int64_t row) const;
+  /// Copies the samples with these row numbers, in this order: rows.size() x d values. Throws like
+  /// sample(). One copy if the data set is in device memory.
+  std::vector<double> samples_of(std::span<const std::int64_t> rows) const;
   /// Number of samples, n; of a part, those of this rank.
   std::int64_t samples() const { return matrix_.rows; }
   /// Number of features, d.
@@ -169,7 +214,7 @@ class Dataset {
   double statistics_ms() const { return statistics_ms_; }
 
   /// The view for a backend, valid as long as this object. `data` is null if the data set is not in
-  /// memory.
+  /// memory, and a device address if it is in device memory.
   DatasetView view() const;
 
   /// Optional classes of the samples (n strings) from a label column, to compare clusters with.
@@ -207,11 +252,13 @@ class Dataset {
                   const std::function<void(StatisticsPass&)>& read);
   void describe_part(const Ranks& ranks, const std::function<void(StatisticsPass&)>& read);
   void check_matrix() const;
+  void check_row(std::int64_t row) const;
   void average_variance();
 
   std::string name_;
   Matrix matrix_;
   std::shared_ptr<const RowSource> source_;
+  std::shared_ptr<const DeviceRows> device_;  // null: not in device memory
   std::vector<FeatureStatistics> statistics_;
   double mean_variance_ = 0;
   std::uint64_t fingerprint_ = 0;

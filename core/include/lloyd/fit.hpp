@@ -17,6 +17,7 @@
 #include <lloyd/evaluation.hpp>
 #include <lloyd/fit/checkpoint.hpp>
 #include <lloyd/model.hpp>
+#include <lloyd/plugin/abi/device_memory.hpp>
 #include <lloyd/plugin/abi/requests.hpp>
 #include <lloyd/registry.hpp>
 #include <lloyd/seeding.hpp>
@@ -52,13 +53,15 @@ inline constexpr std::int64_t kMaxComparedValues = std::int64_t{1} << 24;
 inline constexpr std::int64_t kMinComparedSamples = 64;
 
 /// Result of checking a fit against the definitions. The inertia has been recomputed from all
-/// samples and agrees.
+/// samples and agrees, unless the data set is in device memory: then up to 2^14 samples are copied
+/// to the host, their labels are compared, and the inertia is at least theirs.
 struct ResultCheck {
   std::int64_t samples = 0;  ///< number of samples whose labels were checked
   /// Comparison of their labels. Only backends that do not declare exact labels may have wrong
   /// ones.
   LabelCheck labels;
-  double inertia = std::numeric_limits<double>::quiet_NaN();  ///< recomputed from all samples
+  /// Recomputed from all samples; NaN for a data set in device memory.
+  double inertia = std::numeric_limits<double>::quiet_NaN();
   double ms = 0;  ///< wall time of the check, milliseconds
 };
 
@@ -149,6 +152,13 @@ class BackendSession {
                     std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
 
+  /// Writes centroids, labels and counts of a fit of this session to arrays in device memory, with
+  /// copies within the device on the caller's stream; see DeviceArrays. Labels the samples again if
+  /// the session's last fit or labelling had other centroids, as the kept one of several restarts.
+  /// Throws InputError for a fit that was cancelled or has another shape, and BackendError for any
+  /// error of the backend and for one without DeviceResults.
+  void copy_results(const Fit& fit, const DeviceArrays& arrays);
+
   /// Checks labels (n), centroids (k x d) and inertia of a backend against the definitions, in one
   /// pass over the data set with usable_processors() threads. `progress` receives the number of
   /// checked samples. Throws BackendError if the backend changed the samples or their statistics,
@@ -208,6 +218,8 @@ class BackendSession {
   /// The session that reads the rows of this process in blocks; null if they are in memory.
   StreamedSession* streamed_ = nullptr;
   double open_ms_ = 0;
+  /// Of the last fit or labelling that the backend finished (k x d); empty: none.
+  std::vector<double> last_centroids_;
   User user_;
 };
 

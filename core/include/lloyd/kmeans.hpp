@@ -47,6 +47,11 @@ Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k
            const KMeansOptions& options = {});
 /// The same for samples of any row stride.
 Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options = {});
+/// The same for samples in device memory, which no copy from the host precedes: the backend, by
+/// default the preferred one that reads device memory, uses them in place or copies them within the
+/// device. Its parameter `device` is that of the samples unless it is given. Returned arrays are in
+/// host memory; BackendSession::copy_results() also writes to device memory.
+Fit kmeans(const DeviceMatrix& samples, std::int64_t k, const KMeansOptions& options = {});
 /// The same for a data set, which may be read block by block. A data set validates its values once,
 /// which saves time if it is clustered several times.
 Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options = {});

@@ -128,8 +128,9 @@ class Registry {
   std::shared_ptr<const LoadedBackend> load(std::string_view name);
   /// Loads all plugins and returns those that load. The others are added to refused().
   std::vector<std::shared_ptr<const LoadedBackend>> load_all();
-  /// The available backend with the highest preference. Throws InputError if there is none.
-  std::shared_ptr<const LoadedBackend> preferred();
+  /// The available backend with the highest preference among those that have all of these
+  /// capabilities (kCapability... bits). Throws InputError if there is none.
+  std::shared_ptr<const LoadedBackend> preferred(std::uint64_t capabilities = 0);
   /// The files that were refused so far, or hidden by another plugin, with reasons.
   const std::vector<RefusedPlugin>& refused() const { return refused_; }
 

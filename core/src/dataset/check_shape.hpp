@@ -14,4 +14,8 @@ void check_shape(const std::string& name, const Matrix& matrix);
 /// Throws InputError, naming the data set, if the matrix has no values.
 void check_values_given(const std::string& name, const Matrix& matrix);
 
+/// Throws InputError if the samples are in device memory. `work` is the subject of the message, for
+/// example "standardization".
+void require_host_memory(const Dataset& dataset, const char* work);
+
 }  // namespace lloyd

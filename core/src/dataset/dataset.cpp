@@ -13,6 +13,7 @@
 
 #include "dataset/check_shape.hpp"
 #include "dataset/checked_rows.hpp"
+#include "dataset/device_rows.hpp"
 #include "dataset/fingerprint.hpp"
 #include "dataset/row_blocks.hpp"
 #include "dataset/statistics_pass.hpp"
@@ -50,6 +51,12 @@ Matrix view_values(const void* values, std::int64_t rows, std::int64_t columns, 
   return matrix;
 }
 
+DeviceMatrix view_device_values(const void* values, std::int64_t rows, std::int64_t columns,
+                                std::int64_t stride, DType dtype, std::int32_t device,
+                                void* stream) {
+  return {nullptr, values, rows, columns, stride == 0 ? columns : stride, dtype, device, stream};
+}
+
 }  // namespace
 
 void check_shape(const std::string& name, const Matrix& matrix) {
@@ -73,6 +80,12 @@ void check_shape(const std::string& name, const Matrix& matrix) {
     throw InputError(fmt::format("{}: {} rows of {} values overflow 64-bit sizes", name,
                                  matrix.rows, matrix.stride));
   }
+}
+
+void require_host_memory(const Dataset& dataset, const char* work) {
+  if (!dataset.in_device_memory()) return;
+  throw InputError(fmt::format("{}: the samples are in device memory; {} needs them in host memory",
+                               dataset.name(), work));
 }
 
 void check_values_given(const std::string& name, const Matrix& matrix) {
@@ -101,6 +114,16 @@ Matrix Matrix::view(const double* values, std::int64_t rows, std::int64_t column
   return view_values(values, rows, columns, stride, DType::float64);
 }
 
+DeviceMatrix DeviceMatrix::view(const float* values, std::int64_t rows, std::int64_t columns,
+                                std::int64_t stride, std::int32_t device, void* stream) {
+  return view_device_values(values, rows, columns, stride, DType::float32, device, stream);
+}
+
+DeviceMatrix DeviceMatrix::view(const double* values, std::int64_t rows, std::int64_t columns,
+                                std::int64_t stride, std::int32_t device, void* stream) {
+  return view_device_values(values, rows, columns, stride, DType::float64, device, stream);
+}
+
 Dataset::Dataset(std::string name, Matrix matrix)
     : name_(std::move(name)), matrix_(std::move(matrix)) {
   check_matrix();
@@ -120,6 +143,28 @@ Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics>
                                  statistics_.size(), matrix_.columns));
   }
   average_variance();
+}
+
+Dataset::Dataset(std::string name, DeviceMatrix matrix,
+                 std::shared_ptr<const LoadedBackend> backend)
+    : name_(std::move(name)) {
+  const auto start = std::chrono::steady_clock::now();
+  const FloatEnvironment environment;
+  matrix_.rows = matrix.rows;
+  matrix_.columns = matrix.columns;
+  matrix_.stride = matrix.stride;
+  matrix_.dtype = matrix.dtype;
+  device_ = std::make_shared<DeviceRows>(name_, std::move(matrix), std::move(backend));
+  DeviceRows::Description description = device_->describe();
+  statistics_ = std::move(description.statistics);
+  average_variance();
+  fingerprint_ = description.fingerprint;
+  statistics_ms_ =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+const DeviceMatrix* Dataset::device_matrix() const {
+  return device_ == nullptr ? nullptr : &device_->matrix();
 }
 
 Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
@@ -264,7 +309,7 @@ void Dataset::check_unchanged() const {
   if (matrix_.file != nullptr) {
     matrix_.file->check_unchanged();
     if (matrix_.file->status_has_changed()) touched = matrix_.file->path();
-  } else if (!in_memory()) {
+  } else if (source_ != nullptr) {
     touched = source_->touched_file();
   }
   if (touched.empty() || compute_fingerprint() == fingerprint_) return;
@@ -276,6 +321,7 @@ void Dataset::check_mapped_file() const {
 }
 
 std::uint64_t Dataset::compute_fingerprint() const {
+  if (device_ != nullptr) return device_->describe().fingerprint;
   check_mapped_file();
   Fingerprint fingerprint(samples(), features(), dtype());
   if (in_memory()) {
@@ -294,13 +340,16 @@ void Dataset::average_variance() {
   mean_variance_ /= static_cast<double>(matrix_.columns);
 }
 
+void Dataset::check_row(std::int64_t row) const {
+  if (row >= 0 && row < samples()) return;
+  throw InputError(
+      fmt::format("{}: sample {} was requested; the data set has {} samples, counted from 0", name_,
+                  row, samples()));
+}
+
 std::vector<double> Dataset::sample(std::int64_t row) const {
-  if (row < 0 || row >= samples()) {
-    throw InputError(
-        fmt::format("{}: sample {} was requested; the data set has {} samples, counted "
-                    "from 0",
-                    name_, row, samples()));
-  }
+  check_row(row);
+  if (device_ != nullptr) return samples_of({&row, 1});
   check_mapped_file();
   std::vector<double> values;
   if (in_memory()) {
@@ -319,7 +368,27 @@ std::vector<double> Dataset::sample(std::int64_t row) const {
   return values;
 }
 
+std::vector<double> Dataset::samples_of(std::span<const std::int64_t> rows) const {
+  std::vector<double> values;
+  if (device_ == nullptr) {
+    for (const std::int64_t row : rows) {
+      const std::vector<double> one = sample(row);
+      values.insert(values.end(), one.begin(), one.end());
+    }
+    return values;
+  }
+  for (const std::int64_t row : rows) check_row(row);
+  values.resize(rows.size() * static_cast<std::size_t>(features()));
+  device_->copy(rows, values.data());
+  return values;
+}
+
 DatasetView Dataset::view() const {
+  if (device_ != nullptr) {
+    DatasetView view = device_->view();
+    view.statistics = statistics_.data();
+    return view;
+  }
   DatasetView view;
   view.required_capabilities =
       kCapabilityHostMemory |

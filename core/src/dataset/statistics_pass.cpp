@@ -1,7 +1,6 @@
 #include "dataset/statistics_pass.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -15,20 +14,10 @@
 namespace lloyd {
 namespace {
 
-// Moments are computed relative to the first value of each block, and merged. The block size is
-// fixed, so that results are the same on every machine.
-constexpr std::int64_t kBlockRows = 4096;
+constexpr std::int64_t kBlockRows = kStatisticsBlockRows;
 
-// Exponent of the lowest set bit of a value that is finite and not zero.
-int lowest_bit_exponent(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const auto exponent = static_cast<int>((bits >> 52) & 0x7ff);
-  std::uint64_t mantissa = bits & ((std::uint64_t{1} << 52) - 1);
-  if (exponent > 0) mantissa |= std::uint64_t{1} << 52;
-  return (exponent > 0 ? exponent : 1) - 1075 + std::countr_zero(mantissa);
-}
+}  // namespace
 
-// Checks the largest squared distance that two points of the data's bounding box can have.
 void check_squared_range(const std::string& name, const std::vector<FeatureStatistics>& features) {
   double sum = 0;
   for (const FeatureStatistics& feature : features) {
@@ -47,18 +36,6 @@ void check_squared_range(const std::string& name, const std::vector<FeatureStati
                     "1e290); scale the data down",
                     name, sum));
   }
-}
-
-}  // namespace
-
-// Source: T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise algorithm
-// for computing sample variances", 1979.
-void StatisticsPass::Moments::merge(const Moments& other) {
-  const double total = count + other.count;
-  const double delta = other.mean - mean;
-  squares += other.squares + delta * delta * (count * other.count / total);
-  mean += delta * (other.count / total);
-  count = total;
 }
 
 StatisticsPass::StatisticsPass(std::string name, std::int64_t samples, std::int64_t features,
@@ -136,11 +113,9 @@ void StatisticsPass::add_values(const T* data, std::int64_t stride, std::int64_t
 }
 
 void StatisticsPass::end_block() {
-  const auto count = static_cast<double>(block_.rows);
   for (std::size_t j = 0; j < features_; ++j) {
-    const double mean = block_.sums[j] / count;
-    const Moments block{count, block_.origin[j] + mean,
-                        std::max(0.0, block_.squares[j] - block_.sums[j] * mean)};
+    const auto block =
+        FeatureMoments::of_block(block_.rows, block_.origin[j], block_.sums[j], block_.squares[j]);
     if (merges_blocks_) {
       moments_[j].merge(block);
     } else {
@@ -196,7 +171,7 @@ void StatisticsPass::append_to(const std::vector<double>& before) {
 std::vector<double> StatisticsPass::pack_state() const {
   std::vector<double> state = {static_cast<double>(block_.rows)};
   for (std::size_t j = 0; j < features_; ++j) {
-    const Moments& moments = moments_[j];
+    const FeatureMoments& moments = moments_[j];
     state.insert(state.end(), {block_.origin[j], block_.sums[j], block_.squares[j], minimum_[j],
                                maximum_[j], static_cast<double>(lowest_bit_[j]), moments.count,
                                moments.mean, moments.squares});

@@ -8,10 +8,15 @@
 
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/abi/dataset_view.hpp>
+#include <lloyd/plugin/sdk/row_statistics.hpp>
 
 #include "dataset/fingerprint.hpp"
 
 namespace lloyd {
+
+/// Throws InputError, with the name of the data set in front, if values or the squared distance of
+/// two points of their bounding box reach kLargestSquare.
+void check_squared_range(const std::string& name, const std::vector<FeatureStatistics>& features);
 
 /// Receives all rows of a data set in ascending order, in pieces of any size; the results do not
 /// depend on the pieces. Computes in the caller's floating-point environment.
@@ -38,14 +43,6 @@ class StatisticsPass {
   std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
  private:
-  // Moments of one feature.
-  struct Moments {
-    double count = 0;
-    double mean = 0;
-    double squares = 0;  // sum of squared deviations from the mean
-    void merge(const Moments& other);
-  };
-
   // A block that has not received all of its rows.
   struct OpenBlock {
     std::int64_t rows = 0;
@@ -70,13 +67,13 @@ class StatisticsPass {
   OpenBlock block_;
   std::vector<double> minimum_, maximum_;  // here and in the next two: of all rows so far
   std::vector<int> lowest_bit_;
-  std::vector<Moments> moments_;
+  std::vector<FeatureMoments> moments_;
   // Rows before the first block boundary belong to a block that the rows of earlier ranks open.
   std::int64_t head_rows_ = 0;
   std::vector<double> head_;  // their values, head_rows_ x d
   // False while the moments of earlier ranks are unknown: those of whole blocks are kept.
   bool merges_blocks_;
-  std::vector<Moments> blocks_;  // blocks x d
+  std::vector<FeatureMoments> blocks_;  // blocks x d
   Fingerprint fingerprint_;
 };
 

@@ -13,6 +13,7 @@
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "dataset/row_blocks.hpp"
 
 namespace lloyd {
@@ -39,6 +40,7 @@ void for_each_row(const Dataset& dataset, std::int64_t block_rows, const StopFun
       visit(first, rows, stride, static_cast<const double*>(data));
     }
   };
+  require_host_memory(dataset, "a criterion for the number of clusters");
   if (dataset.in_memory()) {
     dataset.check_mapped_file();
     visit_block(0, dataset.samples(), dataset.matrix().stride, dataset.matrix().data);

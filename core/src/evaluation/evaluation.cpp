@@ -11,6 +11,7 @@
 #include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "dataset/row_range_of.hpp"
 #include "evaluation/label_evaluation.hpp"
 #include "parallel/range_workers.hpp"
@@ -22,6 +23,7 @@ namespace {
 std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> centroids,
                               std::span<const std::int32_t> labels) {
   const std::int64_t d = dataset.features();
+  require_host_memory(dataset, "evaluating labels");
   if (!dataset.in_memory()) {
     throw InputError(
         fmt::format("{} is not in memory, which evaluating labels requires", dataset.name()));

@@ -99,7 +99,7 @@ SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
   if (!missing.empty()) {
     throw BackendError(StatusCode::unsupported, backend->name() + " " + missing);
   }
-  if (block_rows < 0 && dataset.in_memory()) {
+  if (block_rows < 0 && dataset.source() == nullptr) {
     throw InputError(
         fmt::format("{}: block_rows is {}; it must be at least 0, or at least 1 for "
                     "data that is not in memory",
@@ -111,7 +111,7 @@ SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
   }
   if (view.samples == 0) return nullptr;
   dataset.check_mapped_file();
-  if (!dataset.in_memory()) {
+  if (dataset.source() != nullptr) {
     return SessionPointer(
         new StreamedSession(backend, dataset, parameters, block_rows, window_rows));
   }
@@ -208,7 +208,7 @@ BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, con
     SessionPointer local;
     Ranks(dataset.communicator()).together([&] {
       local = open_session(backend_, dataset, parameters_, block_rows, window_rows);
-      if (!dataset.in_memory()) streamed_ = static_cast<StreamedSession*>(local.get());
+      if (dataset.source() != nullptr) streamed_ = static_cast<StreamedSession*>(local.get());
     });
     if (dataset.communicator() == nullptr) {
       session_ = local.release();
@@ -278,6 +278,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
 
   const ProblemShape shape = make_shape(dataset_, options.clusters);
   CheckedObserver checked(observer, spec, shape, dataset_.total_samples());
+  last_centroids_.clear();
   const Clock::time_point start = Clock::now();
   const Status status = session_->fit(spec, observer == nullptr ? nullptr : &checked, fit.result);
   fit.fit_ms = milliseconds_since(start);
@@ -318,6 +319,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
     }
   });
   fit.inertia = fit.result.inertia;
+  if (!fit.cancelled) last_centroids_ = fit.centroids;
   return fit;
 }
 
@@ -343,6 +345,7 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
   });
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
   counts.resize(static_cast<std::size_t>(clusters));
+  last_centroids_.clear();
   LabelRequest request;
   const HandedValues handed(centroids);
   request.centroids = handed.data();
@@ -369,7 +372,29 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
   result.labels = nullptr;
   result.counts = nullptr;
   result.squared_distances = nullptr;
+  last_centroids_ = centroids;
   return result;
+}
+
+void BackendSession::copy_results(const Fit& fit, const DeviceArrays& arrays) {
+  if (fit.counts.empty() || fit.samples != dataset_.samples() ||
+      fit.features != dataset_.features()) {
+    throw InputError(fmt::format(
+        "{}: the results of a fit were requested that was cancelled or is of other samples",
+        dataset_.name()));
+  }
+  auto* const results = static_cast<DeviceResults*>(session_->query(kDeviceResults));
+  if (results == nullptr) {
+    throw BackendError(StatusCode::unsupported,
+                       fmt::format("{} does not write results to device memory", backend_->name()));
+  }
+  if (fit.centroids != last_centroids_) {
+    std::vector<std::int32_t> labels;
+    std::vector<std::int64_t> counts;
+    label(fit.centroids, fit.clusters, labels, counts);
+  }
+  const SessionUse use(*this, SessionUse::Scope::call);
+  throw_unless_ok(backend_->name(), results->copy_results(arrays));
 }
 
 // An error of reading the data set is not blamed on the backend.
@@ -396,7 +421,7 @@ void BackendSession::check_samples() const {
   const FloatEnvironment environment;
   check_statistics();
   if (dataset_.compute_fingerprint() == dataset_.fingerprint()) return;
-  if (!dataset_.in_memory()) throw InputError(changed_rows_text(dataset_.name()));
+  if (dataset_.source() != nullptr) throw InputError(changed_rows_text(dataset_.name()));
   if (dataset_.matrix().storage != nullptr) throw_changed_input(backend_->name(), "samples");
   throw InputError(fmt::format(
       "{}: the samples were changed after the data set was made, by the program that owns them "
@@ -422,13 +447,18 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
   with_core_errors([&] {
     ranks.together([&] {
       check_sizes(dataset_, centroids, labels);
-      if (dataset_.in_memory()) {
+      if (dataset_.source() == nullptr) {
         check_samples();
       } else {
         check_statistics();  // rows that are read in blocks are read only once, below
       }
     });
   });
+  if (dataset_.in_device_memory()) {
+    return with_core_errors([&] {
+      return check_fetched_rows(*backend_, dataset_, {centroids, labels, inertia});
+    });
+  }
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) return for_each_part(dataset_, progress, body);
     streamed_->for_each_block({0, n}, [&](RowRange rows, const void* data) {

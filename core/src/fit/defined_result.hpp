@@ -31,4 +31,13 @@ struct ReturnedLabels {
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
                                 const ReturnedLabels& returned, const BlockVisitor& for_each_block);
 
+/// The check of a data set in device memory: of its samples, at most kMaxFetchedSamples within the
+/// limit of kMaxComparedValues are copied to the host. Throws as above, but of the inertia only
+/// that it is not less than that of these samples; ResultCheck::inertia stays NaN.
+ResultCheck check_fetched_rows(const LoadedBackend& backend, const Dataset& dataset,
+                               const ReturnedLabels& returned);
+
+/// Maximum number of samples that a check copies from device memory.
+inline constexpr std::int64_t kMaxFetchedSamples = std::int64_t{1} << 14;
+
 }  // namespace lloyd

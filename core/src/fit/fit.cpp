@@ -132,7 +132,7 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
     return progress;
   };
   const bool own_kernels = computes_distances(options.seeding.method) &&
-                           session.dataset().in_memory() &&
+                           session.dataset().source() == nullptr &&
                            session.session().query(kSeedingKernels) != nullptr;
   Fit best;
   double seeding_ms = 0;

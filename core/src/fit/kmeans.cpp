@@ -1,6 +1,9 @@
 #include <lloyd/kmeans.hpp>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,6 +34,12 @@ class FunctionObserver final : public Observer {
   mutable KeptException kept_;
 };
 
+bool has_parameter(const LoadedBackend& backend, std::string_view name) {
+  const std::vector<ParameterInfo> schema = backend.default_parameters().schema();
+  return std::any_of(schema.begin(), schema.end(),
+                     [&](const ParameterInfo& parameter) { return name == parameter.name; });
+}
+
 }  // namespace
 
 Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
@@ -45,6 +54,18 @@ Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k
 
 Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options) {
   return kmeans(Dataset("the samples", samples), k, options);
+}
+
+Fit kmeans(const DeviceMatrix& samples, std::int64_t k, const KMeansOptions& options) {
+  KMeansOptions on_device = options;
+  BackendChoice& choice = on_device.backend;
+  choice.required_capabilities |= kCapabilityDeviceMemory;
+  const auto backend = load_backend(choice);
+  if (!choice.parameters.contains("device") && has_parameter(*backend, "device")) {
+    choice.parameters["device"] = std::to_string(samples.device);
+  }
+  choice.name = backend->name();
+  return kmeans(Dataset("the samples", samples, backend), k, on_device);
 }
 
 Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options) {
@@ -67,7 +88,7 @@ Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options)
   const ParameterSet parameters = parameters_of(*backend, options.backend);
   check_fit(*backend, dataset, parameters, fit_options);
   const std::int64_t block_rows =
-      dataset.in_memory() || options.block_rows < 1  // the session refuses the latter
+      dataset.source() == nullptr || options.block_rows < 1  // the session refuses the latter
           ? options.block_rows
           : std::max(options.block_rows, min_block_rows(*dataset.source()));
   BackendSession session(backend, dataset, parameters, block_rows);

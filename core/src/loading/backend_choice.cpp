@@ -67,7 +67,8 @@ std::shared_ptr<const LoadedBackend> load_backend(const BackendChoice& choice) {
   const std::scoped_lock lock(registries().mutex);
   Registry& registry = registries().of(choice);
   std::shared_ptr<const LoadedBackend> backend =
-      choice.name.empty() ? registry.preferred() : registry.load(choice.name);
+      choice.name.empty() ? registry.preferred(choice.required_capabilities)
+                          : registry.load(choice.name);
   if (!backend->available()) {
     throw InputError(fmt::format("the backend '{}' is not available: {}", backend->name(),
                                  backend->unavailable()));

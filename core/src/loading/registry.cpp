@@ -220,15 +220,25 @@ std::vector<std::shared_ptr<const LoadedBackend>> Registry::load_all() {
   return result;
 }
 
-std::shared_ptr<const LoadedBackend> Registry::preferred() {
+std::shared_ptr<const LoadedBackend> Registry::preferred(std::uint64_t capabilities) {
   std::shared_ptr<const LoadedBackend> best;
+  bool is_any_available = false;
   for (const auto& backend : load_all()) {
     if (!backend->available()) continue;
+    is_any_available = true;
+    if ((capabilities & ~backend->info().capabilities) != 0) continue;
     if (best == nullptr || backend->info().preference > best->info().preference) best = backend;
   }
   if (best == nullptr && found_.empty() && refused_.empty()) {
     throw InputError(fmt::format("no backend is available: no plugin was found {}; {}",
                                  places(folders_), loader_.advice));
+  }
+  if (best == nullptr && is_any_available) {
+    throw InputError(
+        (capabilities & kCapabilityDeviceMemory) != 0
+            ? "no available backend reads samples in device memory; 'lloyd backends' says why "
+              "others are not available"
+            : "no available backend has the capabilities that the data needs");
   }
   if (best == nullptr) {
     throw InputError("no backend is available; 'lloyd backends' says why");

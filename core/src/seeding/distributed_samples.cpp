@@ -7,6 +7,7 @@ namespace lloyd {
 
 std::vector<double> shared_rows(const Dataset& dataset, const Ranks& ranks,
                                 std::span<const std::int64_t> indices) {
+  if (ranks.alone()) return dataset.samples_of(indices);
   // Bit patterns of the values; those of other ranks' rows are 0 until they are summed.
   std::vector<std::int64_t> bits(indices.size() * static_cast<std::size_t>(dataset.features()));
   ranks.together([&] {

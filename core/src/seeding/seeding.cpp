@@ -16,6 +16,7 @@
 #include <lloyd/internal/suggestion.hpp>
 #include <lloyd/random.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "dataset/squared_range.hpp"
 #include "parallel/range_workers.hpp"
 #include "seeding/distributed_samples.hpp"
@@ -132,6 +133,7 @@ std::unique_ptr<SeedingSamples> make_local_samples(const Dataset& dataset,
                                               session.backend().name(), workers);
     }
   }
+  require_host_memory(dataset, "seeding without a session whose backend has seeding kernels");
   if (!dataset.in_memory()) {
     throw Error(
         fmt::format("{}: seeding data that is not in memory needs SeedingResources::session, a "

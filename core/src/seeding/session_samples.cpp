@@ -15,10 +15,7 @@
 namespace lloyd {
 
 void SessionSamples::copy_rows(std::span<const std::int64_t> indices, double* values) const {
-  for (const std::int64_t i : indices) {
-    const std::vector<double> sample = dataset_.sample(i);
-    values = std::copy(sample.begin(), sample.end(), values);
-  }
+  std::ranges::copy(dataset_.samples_of(indices), values);
 }
 
 double SessionSamples::fold_nearest(std::span<const double> centroids, std::int64_t first_index,

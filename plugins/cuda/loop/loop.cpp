@@ -8,6 +8,9 @@
 
 #include "cuda/memory/memory_estimate.hpp"
 #include "cuda/passes/start_pass.hpp"
+#include "cuda/rows/compensated_sums.hpp"
+#include "cuda/rows/device_rows.hpp"
+#include "cuda/rows/row_copies.hpp"
 #include "cuda/seeding/device_seeding.hpp"
 
 namespace lloyd_cuda {
@@ -62,6 +65,7 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
 template <class T>
 void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   end_passes();
+  results_.reset();
   observer_ = observer;
   cancel_raised_ = false;
   if (clusters != clusters_) {
@@ -202,6 +206,34 @@ void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long
     measurement.halt = &device_state_.data()->halt;
     enqueue_measurement(measurement, stream_);
   });
+}
+
+// Adds rows to the compensated sums and the counts of an iteration, by their labels.
+template <class T>
+void DeviceLoop<T>::add_compensated(std::int64_t iteration, RowRange rows) {
+  const auto slot = static_cast<std::size_t>(iteration % 2);
+  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+    enqueue_compensated_sums(part, samples, labels_.data(), clusters_,
+                             {sums_[slot].data(), counts_[slot].data()}, stream_);
+  });
+  if (poll_cancel()) lloyd::throw_cancelled();  // the sums may be incomplete
+}
+
+// The values of samples, from device memory.
+template <class T>
+std::vector<T> DeviceLoop<T>::fetch_rows(const std::vector<lloyd::FarSample>& samples) {
+  const auto count = static_cast<std::int64_t>(samples.size());
+  std::vector<std::int64_t> numbers;
+  for (const lloyd::FarSample& sample : samples) numbers.push_back(sample.row);
+  DeviceBuffer<std::int64_t> device_numbers(count);
+  DeviceBuffer<T> gathered(count * dataset_.features);
+  device_numbers.upload(numbers.data(), count, stream_);
+  enqueue_gather(static_cast<const T*>(dataset_.data), dataset_.stride, dataset_.features,
+                 device_numbers.data(), count, gathered.data(), stream_);
+  std::vector<T> values(static_cast<std::size_t>(count * dataset_.features));
+  gathered.download(values.data(), count * dataset_.features, stream_);
+  stream_.synchronize();
+  return values;
 }
 
 template <class T>

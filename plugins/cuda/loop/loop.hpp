@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
+#include <lloyd/plugin/abi/device_memory.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
@@ -33,8 +35,8 @@ inline double milliseconds_between(std::chrono::steady_clock::time_point start,
 /// Runs fits, label requests and partial passes on one resident data set. lloyd::drive_fit() runs a
 /// fit over Passes: the host enqueues iterations ahead, and the device finishes them without the
 /// host, unless the observer wants iteration records, the fit is profiled, a cluster is empty, or
-/// sums are compensated. Methods throw StatusError; call them inside guarded(), with the device
-/// current.
+/// sums are compensated. Of the samples, the host reads at most those to which empty clusters move.
+/// Methods throw StatusError; call them inside guarded(), with the device current.
 template <class T>
 class DeviceLoop {
  public:
@@ -52,6 +54,9 @@ class DeviceLoop {
   /// Implements Session::partial().
   void partial(const lloyd::PartialRequest& request, lloyd::Observer* observer,
                lloyd::PartialResult& result);
+
+  /// DeviceResults::copy_results(). Enqueues the copies on the caller's stream.
+  void copy_results(const lloyd::DeviceArrays& arrays);
 
   /// PassKernels::begin(); the other functions of that interface follow. `farthest` returns the
   /// number of samples.
@@ -82,7 +87,6 @@ class DeviceLoop {
   bool needs_float64(const double* centroids) const;
   void upload_centroids(const double* centroids, std::size_t slot);
   std::int64_t cells() const { return clusters_ * dataset_.features; }
-  const T* rows() const { return static_cast<const T*>(dataset_.data); }
   lloyd::RowRange all_rows() const { return {0, dataset_.samples}; }
 
   /// The passes of a fit; loop_passes.hpp.
@@ -98,6 +102,8 @@ class DeviceLoop {
 
   void measure(std::int64_t iteration, lloyd::RowRange rows, unsigned long long* counts,
                unsigned long long* inertia);
+  void add_compensated(std::int64_t iteration, lloyd::RowRange rows);
+  std::vector<T> fetch_rows(const std::vector<lloyd::FarSample>& samples);
   void fetch_sums(std::int64_t iteration, lloyd::ClusterSums& sums);
   void fetch_counts(const DeviceBuffer<unsigned long long>& from, std::int64_t* counts);
   void fetch_distances(double* squared_distances);
@@ -122,6 +128,9 @@ class DeviceLoop {
   ResidentScale scale_;
 
   std::int64_t clusters_ = 0;
+  // Of the last request, if that was a fit or a labelling that has finished: the slot of its
+  // centroids. Its labels are in labels_, its counts in counts_[0].
+  std::optional<std::size_t> results_;
   lloyd::Observer* observer_ = nullptr;
   bool cancel_raised_ = false;  // this request was cancelled
   typename Step<T>::CancelRequested cancel_requested_;

@@ -30,6 +30,7 @@ void DeviceLoop<T>::fit(const FitSpec& spec, Observer* observer, FitResult& resu
   result.sum_form = plan_.form;
   Passes passes(*this, spec, observer);
   lloyd::drive_fit(spec, observer, passes, result);
+  results_ = static_cast<std::size_t>(state_.iterations % 2);
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // DeviceLoop: the update of an iteration that the device could not finish.
 #include "cuda/loop/loop_passes.hpp"
+#include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda {
 
@@ -24,11 +25,11 @@ void DeviceLoop<T>::Passes::finish_on_host() {
     }
   }
   ClusterSums sums(loop_.plan_, loop_.clusters_);
-  if (sums.is_integer()) {
-    loop_.fetch_sums(iteration, sums);
-  } else {
-    sums.add(loop_.rows(), loop_.dataset_.stride, loop_.dataset_.samples, labels());
+  if (!sums.is_integer()) {
+    loop_.clear_totals(iteration);
+    loop_.add_compensated(iteration, loop_.all_rows());
   }
+  loop_.fetch_sums(iteration, sums);
   relocations_ = lloyd::relocate_empty_clusters(spec_, iteration + 1, sums, *this);
 
   fetch_centroids();
@@ -49,22 +50,47 @@ void DeviceLoop<T>::Passes::finish_on_host() {
 
 template <class T>
 std::vector<lloyd::FarSample> DeviceLoop<T>::Passes::find_farthest(std::int64_t wanted) {
-  return loop_.find_farthest(wanted, loop_.all_rows(), loop_.state_.iterations);
+  std::vector<lloyd::FarSample> found =
+      loop_.find_farthest(wanted, loop_.all_rows(), loop_.state_.iterations);
+  far_rows_.clear();
+  if (!is_on_device(loop_.dataset_) || found.empty()) return found;
+  far_values_ = loop_.fetch_rows(found);
+  for (std::size_t i = 0; i < found.size(); ++i) far_rows_.emplace(found[i].row, i);
+  return found;
+}
+
+// The values of a sample of find_farthest().
+template <class T>
+const T* DeviceLoop<T>::Passes::far_row(std::int64_t row) const {
+  const lloyd::DatasetView& dataset = loop_.dataset_;
+  if (!is_on_device(dataset)) return static_cast<const T*>(dataset.data) + row * dataset.stride;
+  const auto found = far_rows_.find(row);
+  if (found != far_rows_.end()) {
+    return far_values_.data() + static_cast<std::ptrdiff_t>(found->second) * dataset.features;
+  }
+  throw lloyd::StatusError(lloyd::StatusCode::internal,
+                           "a cluster is moved to a sample that is not among the farthest");
 }
 
 template <class T>
 void DeviceLoop<T>::Passes::move_sample(const lloyd::Relocation& relocation, ClusterSums& sums) {
   const lloyd::FarSample& sample = relocation.sample;
-  sums.move(loop_.rows() + sample.row * loop_.dataset_.stride, sample.label, relocation.to);
+  sums.move(far_row(sample.row), sample.label, relocation.to);
 }
 
 template <class T>
 void DeviceLoop<T>::Passes::recompute_sums(const std::vector<lloyd::Relocation>& relocations,
                                            ClusterSums& sums) {
-  lloyd::with_relocated_labels(relocations, labels_.data(), [&] {
-    sums.clear();
-    sums.add(loop_.rows(), loop_.dataset_.stride, loop_.dataset_.samples, labels_.data());
-  });
+  const std::int64_t iteration = loop_.state_.iterations;
+  const auto set_label = [&](std::int64_t row, std::int32_t label) {
+    loop_.labels_.upload(&label, 1, loop_.stream_, row);
+    loop_.stream_.synchronize();  // `label` is gone afterwards
+  };
+  for (const auto& [sample, to] : relocations) set_label(sample.row, to);
+  loop_.clear_totals(iteration);
+  loop_.add_compensated(iteration, loop_.all_rows());
+  loop_.fetch_sums(iteration, sums);
+  for (const auto& [sample, to] : relocations) set_label(sample.row, sample.label);
 }
 
 template class DeviceLoop<float>::Passes;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include <lloyd/plugin/sdk/fit_driver.hpp>
@@ -58,6 +59,7 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   void finish_alone(std::int64_t iteration);
   void finish_on_host();
   void fetch_centroids();
+  const T* far_row(std::int64_t row) const;
   void begin_phase(Phase phase);
 
   DeviceLoop& loop_;
@@ -74,6 +76,10 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   PhaseTimer phases_;
   std::vector<std::int32_t> labels_;  // last fetched from the device
   std::vector<double> centroids_;     // the same
+  // The samples of the last find_farthest(), if they are in device memory: values (m x d), and the
+  // place of a row among them.
+  std::vector<T> far_values_;
+  std::unordered_map<std::int64_t, std::size_t> far_rows_;
 };
 
 }  // namespace lloyd_cuda

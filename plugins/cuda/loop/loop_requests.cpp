@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cuda/loop/loop_driven_passes.hpp"
+#include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda {
 
@@ -43,7 +44,32 @@ void DeviceLoop<T>::label(const lloyd::LabelRequest& request, Observer* observer
   }
   if (result.squared_distances != nullptr) fetch_distances(result.squared_distances);
   stream_.synchronize();
+  results_ = 0;
   result.label_ms = milliseconds_between(start, Clock::now());
+}
+
+template <class T>
+void DeviceLoop<T>::copy_results(const lloyd::DeviceArrays& arrays) {
+  if (!results_) {
+    throw lloyd::StatusError(
+        lloyd::StatusCode::invalid_argument,
+        "there are no results to copy: the last request was no finished fit or labelling");
+  }
+  const auto stream = static_cast<cudaStream_t>(arrays.stream);
+  const auto copy = [stream](void* to, const void* from, std::int64_t bytes) {
+    if (to == nullptr) return;
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
+                          stream),
+          "copying results within the device");
+  };
+  constexpr auto kCountBytes = static_cast<std::int64_t>(sizeof(std::int64_t));
+  enqueue_wait(stream, stream_);
+  copy(arrays.centroids, centroids_[*results_].data(),
+       cells() * static_cast<std::int64_t>(sizeof(double)));
+  copy(arrays.labels, labels_.data(),
+       dataset_.samples * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  copy(arrays.counts, counts_[0].data(), clusters_ * kCountBytes);
+  enqueue_wait(stream_, stream);  // the next request overwrites the results
 }
 
 template <class T>
@@ -86,27 +112,30 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   const std::int64_t wanted = result.farthest == nullptr ? 0 : request.farthest_wanted;
   const std::vector<lloyd::FarSample> farthest =
       find_farthest(std::clamp<std::int64_t>(wanted, 0, rows.size()), rows, 0);
+  if (!plan_.is_integer()) {
+    // The device continues the sums of the rows before.
+    if (result.sums != nullptr) sums_[0].upload(result.sums, cells(), stream_);
+    add_compensated(0, rows);
+  }
   // No cancellation from here on: the caller could not tell sums that were changed from others.
 
-  std::vector<std::int32_t> own_labels;
-  std::int32_t* labels = result.labels;
-  if (labels == nullptr && !plan_.is_integer()) {
-    own_labels.resize(static_cast<std::size_t>(rows.size()));
-    labels = own_labels.data();
+  if (result.labels != nullptr) {
+    labels_.download(result.labels, rows.size(), stream_, rows.begin);
   }
-  if (labels != nullptr) labels_.download(labels, rows.size(), stream_, rows.begin);
-  stream_.synchronize();
-
   ClusterSums sums(plan_, clusters_);
-  sums.load(result.sums, result.counts);
   if (plan_.is_integer()) {
+    sums.load(result.sums, result.counts);
     ClusterSums added(plan_, clusters_);
     fetch_sums(0, added);
     sums.merge(added);
   } else {
-    sums.add(this->rows() + rows.begin * dataset_.stride, dataset_.stride, rows.size(), labels);
+    fetch_sums(0, sums);
+    if (result.counts != nullptr) {
+      for (std::int64_t c = 0; c < clusters_; ++c) result.counts[c] += sums.count(c);
+    }
   }
-  sums.store(result.sums, result.counts);
+  sums.store(result.sums, plan_.is_integer() ? result.counts : nullptr);
+  stream_.synchronize();
   result.sum_form = plan_.form;
   result.changed = static_cast<std::int64_t>(state_.changed);
   if (result.inertia != nullptr) result.inertia->add(inertia_.fetch(stream_));

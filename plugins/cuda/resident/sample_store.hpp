@@ -17,12 +17,20 @@
 namespace lloyd_cuda {
 
 /// Keeps as many of the first samples in device memory as fit, and streams the others in each pass.
+/// Samples of the caller in device memory are read in place, if can_be_read_in_place() says so;
+/// otherwise those that fit are copied within the device, and the others batch by batch in each
+/// pass.
 template <class T>
 class SampleStore {
  public:
-  /// The arrays of `dataset` must outlive the store, which holds nothing yet.
-  SampleStore(const lloyd::DatasetView& dataset, Layout layout)
-      : dataset_(dataset), layout_(dataset.features == 1 ? Layout::aos : layout) {}
+  /// The arrays of `dataset` must outlive the store, which holds nothing yet. Every row of a
+  /// row-major layout begins at a multiple of `row_alignment` bytes, or, if rows have no gaps, at a
+  /// multiple of their size.
+  SampleStore(const lloyd::DatasetView& dataset, Layout layout, std::int64_t row_alignment)
+      : dataset_(dataset),
+        layout_(dataset.features == 1 ? Layout::aos : layout),
+        row_alignment_(row_alignment),
+        in_place_(can_be_read_in_place(dataset, layout_, row_alignment)) {}
 
   /// Holds the samples within `available` bytes of device memory. Copies nothing if it holds them
   /// already. Waits for the stream. Throws StatusError, `out_of_memory` if not even the buffers of
@@ -40,14 +48,21 @@ class SampleStore {
             cudaStream_t stream, const Body& body);
 
  private:
-  bool holds_samples() const { return resident_ != nullptr || stream_ != nullptr; }
+  bool holds_samples() const {
+    return resident_ != nullptr || stream_ != nullptr || batch_.size() > 0;
+  }
+  void walk_device_batches(lloyd::RowRange rows, const CancelRequested& cancel_requested,
+                           cudaStream_t stream, const Body& body);
 
   lloyd::DatasetView dataset_;
   Layout layout_;
+  std::int64_t row_alignment_;
+  bool in_place_;
   StorePlan plan_;
   std::unique_ptr<ResidentSamples<T>> resident_;  // null: no row is resident
-  std::unique_ptr<RowStream<T>> stream_;          // null: all rows are resident
-  DeviceBuffer<T> transposed_;                    // a batch, for Layout::soa
+  // Null: all rows are resident, or they are in device memory.
+  std::unique_ptr<RowStream<T>> stream_;
+  DeviceBuffer<T> batch_;  // for Layout::soa, and for rows in device memory that are not resident
 };
 
 }  // namespace lloyd_cuda

@@ -14,6 +14,7 @@
 #include "cuda/parameters.hpp"
 #include "cuda/passes/pass.hpp"
 #include "cuda/resident/sample_store.hpp"
+#include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda {
 
@@ -35,16 +36,16 @@ class StoredStep : public Step<T> {
  public:
   using CancelRequested = typename Step<T>::CancelRequested;
 
-  /// Copies the samples that fit. The arrays of `dataset` must outlive the step. Throws
-  /// StatusError.
+  /// Copies the samples that fit, or reads those in device memory in place: see SampleStore, also
+  /// for `row_alignment`. The arrays of `dataset` must outlive the step. Throws StatusError.
   StoredStep(const lloyd::DatasetView& dataset, Layout layout,
              const lloyd::ParameterList& parameters, const DeviceLimits& limits,
-             cudaStream_t stream)
+             cudaStream_t stream, std::int64_t row_alignment = sizeof(T))
       : dataset_(dataset),
         limit_mebibytes_(parameters.integer("memory_limit")),
-        card_bytes_(limits.total_bytes),
+        card_bytes_(bytes_beside_rows(dataset, limits.total_bytes)),
         stream_(stream),
-        store_(dataset, layout) {
+        store_(dataset, layout, row_alignment) {
     hold(1);  // the number of clusters is not known yet
   }
 

@@ -10,6 +10,8 @@
 
 #include "cuda/device/check.hpp"
 #include "cuda/passes/distance.cuh"
+#include "cuda/rows/device_rows.hpp"
+#include "cuda/rows/row_copies.hpp"
 
 namespace lloyd_cuda {
 namespace {
@@ -325,16 +327,26 @@ void DeviceSeeding<T>::require(bool in_order, const char* call) const {
                            std::string(call) + " was called out of order");
 }
 
-// Copies these samples to centroids_, from host memory: the device may not hold them.
+// Copies these samples to centroids_: from host memory if they were there, since the device may not
+// hold them.
 template <class T>
 void DeviceSeeding<T>::gather_centroids(const std::int64_t* rows, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (rows[i] >= 0 && rows[i] < dataset_.samples) continue;
+    throw lloyd::StatusError(
+        StatusCode::invalid_argument,
+        "there is no row " + std::to_string(rows[i]) + " of " + std::to_string(dataset_.samples));
+  }
+  if (is_on_device(dataset_)) {
+    reserve(rows_, count);
+    reserve(centroids_, count * dataset_.features);
+    rows_.upload(rows, count, stream_);
+    enqueue_gather(static_cast<const T*>(dataset_.data), dataset_.stride, dataset_.features,
+                   rows_.data(), count, centroids_.data(), stream_);
+    return;
+  }
   std::vector<double> values;
   for (std::int64_t i = 0; i < count; ++i) {
-    if (rows[i] < 0 || rows[i] >= dataset_.samples) {
-      throw lloyd::StatusError(
-          StatusCode::invalid_argument,
-          "there is no row " + std::to_string(rows[i]) + " of " + std::to_string(dataset_.samples));
-    }
     const T* const row = static_cast<const T*>(dataset_.data) + rows[i] * dataset_.stride;
     values.insert(values.end(), row, row + dataset_.features);
   }

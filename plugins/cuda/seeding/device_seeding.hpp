@@ -64,7 +64,7 @@ class DeviceSeeding {
   DeviceBuffer<double> distances_;            // n
   DeviceBuffer<std::int32_t> nearest_;        // n, if indices are wanted
   DeviceBuffer<double> centroids_;            // m x d
-  DeviceBuffer<std::int64_t> rows_;           // m: found
+  DeviceBuffer<std::int64_t> rows_;           // m: found, or of the centroids
   DeviceBuffer<unsigned long long> gains_;    // m
   DeviceBuffer<unsigned long long> largest_;  // 1: bits of a float64
   DeviceBuffer<std::int64_t> block_weights_;  // cumulative, one per block of samples

@@ -205,7 +205,7 @@ void check_parameters(const Context& context, const Samples& samples, const Sett
 }
 
 // Each numeric parameter at its minimum and at its maximum: a small fit is right or refused.
-void parameters(const Context& context) {
+void extreme_parameters(const Context& context) {
   const Samples samples = rounded(cloud(2003, 3, 99), context.dtype());
   Setting setting;
   setting.clusters = 11;
@@ -219,7 +219,7 @@ void parameters(const Context& context) {
 
 void add_limit_cases(std::vector<Case>& cases) {
   cases.push_back({"limits/supports", Scope::variants, supports});
-  cases.push_back({"limits/parameters", Scope::defaults, parameters});
+  cases.push_back({"limits/parameters", Scope::defaults, extreme_parameters});
   cases.push_back({"limits/estimate", Scope::variants, estimate});
   cases.push_back({"limits/estimate-many-magnitudes", Scope::defaults, estimate_many_magnitudes});
   cases.push_back({"limits/estimate-grows", Scope::variants, estimate_grows});

@@ -35,7 +35,7 @@ DatasetView part_of(const Dataset& dataset, std::int64_t begin, std::int64_t end
 
 // Parts of the rows, each in its own session: limbs, counts and inertia add up to those of the
 // whole.
-void splits(const Context& context) {
+void pass_splits(const Context& context) {
   for (const auto& [name, samples, limbs] : pass_data_sets(context)) {
     const Dataset dataset = make_dataset(samples, context.dtype());
     const OwnedSession whole = context.open(dataset, kPassClusters);
@@ -149,7 +149,7 @@ void order(const Context& context) {
 }
 
 // Outputs that are not requested are not needed by later passes.
-void null_outputs(const Context& context) {
+void pass_null_outputs(const Context& context) {
   const Samples samples = rounded(cloud(500, 3, 95), context.dtype());
   const Dataset dataset = make_dataset(samples, context.dtype());
   const OwnedSession session = context.open(dataset, kPassClusters);
@@ -177,9 +177,9 @@ void null_outputs(const Context& context) {
 
 void add_pass_cases(std::vector<Case>& cases) {
   cases.push_back({"pass/sequence", Scope::variants, sequence});
-  cases.push_back({"pass/splits", Scope::variants, splits});
+  cases.push_back({"pass/splits", Scope::variants, pass_splits});
   cases.push_back({"pass/order", Scope::defaults, order});
-  cases.push_back({"pass/null-outputs", Scope::defaults, null_outputs});
+  cases.push_back({"pass/null-outputs", Scope::defaults, pass_null_outputs});
 }
 
 }  // namespace lloyd::conformance

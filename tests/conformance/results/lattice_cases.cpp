@@ -124,7 +124,7 @@ void whole_fit(const Context& context) {
 }
 
 // Samples equidistant from centroids, and equal centroids: the lowest index wins.
-void ties(const Context& context) {
+void lattice_ties(const Context& context) {
   Samples samples{16, 1, {}};
   for (int i = 0; i < 16; ++i) samples.values.push_back(i % 8);
   Setting setting;
@@ -147,7 +147,7 @@ void ties(const Context& context) {
 void add_lattice_cases(std::vector<Case>& cases) {
   cases.push_back({"lattice/one-iteration", Scope::variants, one_iteration, true});
   cases.push_back({"lattice/whole-fit", Scope::variants, whole_fit});
-  cases.push_back({"lattice/ties", Scope::variants, ties});
+  cases.push_back({"lattice/ties", Scope::variants, lattice_ties});
 }
 
 }  // namespace lloyd::conformance

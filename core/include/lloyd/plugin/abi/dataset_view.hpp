@@ -34,9 +34,10 @@ struct DatasetView {
   std::int64_t stride = 0;                          ///< values from one sample to the next
   DType dtype = DType::float32;                     ///< type of the values
   MemorySpace memory_space = MemorySpace::host;     ///< of `data`
-  std::int32_t device = 0;          ///< index of the device, for MemorySpace::device
-  std::int32_t reserved = 0;        ///< 0
-  void* stream = nullptr;           ///< CUDA stream that wrote `data`, for MemorySpace::device
+  std::int32_t device = 0;    ///< index of the device, for MemorySpace::device
+  std::int32_t reserved = 0;  ///< 0
+  /// CUDA stream that wrote `data`, for MemorySpace::device; it exists as long as the session.
+  void* stream = nullptr;
   const double* weights = nullptr;  ///< reserved, null
   /// d entries, in host memory. If this view is a part of a larger data set, they describe the
   /// whole data set, so that the sums of all parts have the same quanta and can be added.
