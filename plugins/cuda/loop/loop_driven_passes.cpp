@@ -43,17 +43,20 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
     step_.assign(pass);
     inertia_.clear(stream_);
     if (request.inertia != nullptr) measure(number, all_rows(), nullptr, inertia_.data());
+    sums_[number % 2].download(driven.words.data(), cells(), stream_);
+    check(cudaMemcpyAsync(driven.counts.data(), counts_[number % 2].data(),
+                          static_cast<std::size_t>(clusters_) * sizeof(std::int64_t),
+                          cudaMemcpyDeviceToHost, stream_),
+          "copying the counts");
     wait();
     fetch_state();
     if (cancelled()) lloyd::throw_cancelled();
 
     ++driven.passes;
-    driven.words.resize(static_cast<std::size_t>(cells()));
-    driven.counts.resize(static_cast<std::size_t>(clusters_));
-    sums_[number % 2].download(driven.words.data(), cells(), stream_);
-    fetch_counts(counts_[number % 2], driven.counts.data());
-    driven.changes.add_sums(driven.words, driven.limbs, request.sums);
-    driven.changes.add_counts(driven.counts, request.counts);
+    const auto k = static_cast<std::size_t>(clusters_);
+    driven.changes.add_sums({driven.words.data(), static_cast<std::size_t>(cells())}, driven.limbs,
+                            request.sums);
+    driven.changes.add_counts({driven.counts.data(), k}, request.counts);
     if (request.inertia != nullptr) request.inertia->add(inertia_.fetch(stream_));
     result.changed = static_cast<std::int64_t>(state_.changed);
     const std::int64_t counted = step_.distances();

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/total_changes.hpp>
 
+#include "cuda/device/buffer.hpp"
 #include "cuda/loop/loop.hpp"
 
 namespace lloyd_cuda {
@@ -16,13 +16,16 @@ template <class T>
 struct DeviceLoop<T>::DrivenPasses {
   /// `plan` must outlive the passes.
   DrivenPasses(const lloyd::SumPlan& plan, const lloyd::PassOptions& options)
-      : limbs(options.limbs), changes(plan, options.clusters) {}
+      : limbs(options.limbs),
+        words(options.clusters * plan.features),
+        counts(options.clusters),
+        changes(plan, options.clusters) {}
 
   lloyd::SumLimbs limbs;
-  std::int64_t passes = 0;             ///< finished; pass i has the buffers of iteration i
-  std::int64_t distances = 0;          ///< of all passes, if the step counts them
-  std::vector<lloyd::SumWords> words;  ///< of the last pass
-  std::vector<std::int64_t> counts;    ///< the same
+  std::int64_t passes = 0;              ///< finished; pass i has the buffers of iteration i
+  std::int64_t distances = 0;           ///< of all passes, if the step counts them
+  PinnedBuffer<lloyd::SumWords> words;  ///< k x d: of the last pass
+  PinnedBuffer<std::int64_t> counts;    ///< k: the same
   lloyd::TotalChanges changes;
 };
 

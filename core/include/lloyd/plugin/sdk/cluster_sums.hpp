@@ -24,6 +24,17 @@ inline double to_double(Int128 value) {
   return value == low ? static_cast<double>(low) : static_cast<double>(value);
 }
 
+/// Adds an integer to its limbs, which are `stride` values apart. With its sign, it must fit in
+/// SumLimbs::count * SumLimbs::bits bits.
+inline void add_limbs(Int128 value, const SumLimbs& limbs, std::int64_t* sums, std::size_t stride) {
+  const auto mask = (std::uint64_t{1} << limbs.bits) - 1;
+  for (int limb = 0; limb + 1 < limbs.count; ++limb, sums += stride) {
+    *sums += static_cast<std::int64_t>(static_cast<std::uint64_t>(value) & mask);
+    value >>= limbs.bits;
+  }
+  *sums += static_cast<std::int64_t>(value);
+}
+
 /// How the features of a data set are summed. Every value of feature j is an integer multiple of
 /// 2^quantum_exponents[j], so sums are integers, independent of order and free of rounding. A value
 /// is split into `limbs` integers of `limb_bits` bits. Each limb is summed in a 64-bit word for up
@@ -320,16 +331,8 @@ class ClusterSums {
     flush();
     for (std::size_t c = 0; counts != nullptr && c < counts_.size(); ++c) counts[c] += counts_[c];
     if (sums == nullptr) return;
-    const std::size_t cells = totals_.size();
-    const auto mask = (std::uint64_t{1} << limbs.bits) - 1;
-    for (std::size_t i = 0; i < cells; ++i) {
-      Int128 rest = totals_[i];
-      std::size_t at = i;
-      for (int limb = 0; limb + 1 < limbs.count; ++limb, at += cells) {
-        sums[at] += static_cast<std::int64_t>(static_cast<std::uint64_t>(rest) & mask);
-        rest >>= limbs.bits;
-      }
-      sums[at] += static_cast<std::int64_t>(rest);
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      add_limbs(totals_[i], limbs, sums + i, totals_.size());
     }
   }
 
