@@ -138,7 +138,7 @@ class Guards {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
       } else if (are_dates(rows, j, is_rounded(j))) {
-        flag_dates(rows, j);
+        flag_dates(j);
       } else if (looks_like_identifier(rows, j) && is_rounded(j)) {
         flag_rounded_integers(j);
       } else if (looks_like_identifier(rows, j)) {
@@ -333,13 +333,16 @@ class Guards {
                        [](const TextFeature& text) { return text.leading_zeros.empty(); });
   }
 
-  // Differences of such numbers are no times.
-  void flag_dates(const InspectedRows& rows, std::int64_t feature) {
-    covers_rounding_[static_cast<std::size_t>(feature)] = true;
+  // Differences of such numbers are no times. The minimum is shown as it was before rounding.
+  void flag_dates(std::int64_t feature) {
+    const auto j = static_cast<std::size_t>(feature);
+    covers_rounding_[j] = true;
     flag(feature,
-         fmt::format("{} holds dates as numbers, such as {}, whose differences are not "
-                     "days; convert them to days, or",
-                     name(feature), rows.at(0, feature)),
+         fmt::format(
+             "{} holds dates as numbers, such as {}, whose differences are not days; "
+             "convert them to days, or",
+             name(feature),
+             dataset_.rounding.empty() ? features_[j].minimum : dataset_.rounding[j].minimum),
          " ");
   }
 
