@@ -54,8 +54,10 @@ std::vector<std::string> encoding_warnings(const std::vector<std::string>& names
   if (name == names.end()) return {};
   const bool compressed = lower_case_extension(options.file).ends_with(".gz");
   // Latin-1 has only control characters where Windows-1252 has the euro sign and quotation marks.
-  const bool is_windows = std::any_of(name->begin(), name->end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xa0;
+  const bool is_windows = std::any_of(names.begin(), names.end(), [](const std::string& text) {
+    return utf8_text(text) != text && std::any_of(text.begin(), text.end(), [](char c) {
+             return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xa0;
+           });
   });
   const char* const command = is_windows ? "iconv -f cp1252 -t utf-8" : "iconv -f latin1 -t utf-8";
   const std::string file = shell_word(options.file);
