@@ -54,8 +54,10 @@ std::vector<std::string> encoding_warnings(const std::vector<std::string>& names
   if (name == names.end()) return {};
   const bool compressed = lower_case_extension(options.file).ends_with(".gz");
   // Latin-1 has only control characters where Windows-1252 has the euro sign and quotation marks.
-  const bool is_windows = std::any_of(name->begin(), name->end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xa0;
+  const bool is_windows = std::any_of(names.begin(), names.end(), [](const std::string& text) {
+    return utf8_text(text) != text && std::any_of(text.begin(), text.end(), [](char c) {
+             return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xa0;
+           });
   });
   const char* const command = is_windows ? "iconv -f cp1252 -t utf-8" : "iconv -f latin1 -t utf-8";
   const std::string file = shell_word(options.file);
@@ -138,7 +140,7 @@ class Guards {
         flag(j, fmt::format("the first column counts the rows: {}, {}, {}, ...", rows.at(0, j),
                             rows.at(1, j), rows.at(2, j)));
       } else if (are_dates(rows, j, is_rounded(j))) {
-        flag_dates(rows, j);
+        flag_dates(j);
       } else if (looks_like_identifier(rows, j) && is_rounded(j)) {
         flag_rounded_integers(j);
       } else if (looks_like_identifier(rows, j)) {
@@ -333,13 +335,16 @@ class Guards {
                        [](const TextFeature& text) { return text.leading_zeros.empty(); });
   }
 
-  // Differences of such numbers are no times.
-  void flag_dates(const InspectedRows& rows, std::int64_t feature) {
-    covers_rounding_[static_cast<std::size_t>(feature)] = true;
+  // Differences of such numbers are no times. The minimum is shown as it was before rounding.
+  void flag_dates(std::int64_t feature) {
+    const auto j = static_cast<std::size_t>(feature);
+    covers_rounding_[j] = true;
     flag(feature,
-         fmt::format("{} holds dates as numbers, such as {}, whose differences are not "
-                     "days; convert them to days, or",
-                     name(feature), rows.at(0, feature)),
+         fmt::format(
+             "{} holds dates as numbers, such as {}, whose differences are not days; "
+             "convert them to days, or",
+             name(feature),
+             dataset_.rounding.empty() ? features_[j].minimum : dataset_.rounding[j].minimum),
          " ");
   }
 

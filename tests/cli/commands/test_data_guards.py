@@ -426,6 +426,9 @@ MESSAGES = [
     ("decimal commas in quotes", 'x,y\n"3,14",1\n"2,7",2\n4,3\n', [],
      "line 2, column 1: '3,14' is not a number; --decimal-comma with --delimiter , reads it as 3.14",
      ["--decimal-comma", "--delimiter", ","]),
+    ("decimal commas in quotes at the end", 'x,y\n1,"3,14"\n2,"2,7"\n', [],
+     "--decimal-comma with --delimiter , reads it as 3.14; --drop-columns y leaves the column out, --label-column y takes "
+     "it as classes", ["--decimal-comma", "--delimiter", ","]),
     ("thousands in quotes", 'x,y\n"1,234.5",1\n7,2\n', [],
      "line 2, column 1: '1,234.5' is not a number; --thousands , reads it as 1234.5", ["--thousands", ","]),
     ("apostrophes", "x,y\n1'234,1\n7,2\n", [],
@@ -495,7 +498,7 @@ class Messages(TestCase):
 
     def test_names_in_windows_1252_are_recognized(self):
         file = self.folder / "a b.csv"
-        file.write_bytes("preis \u20ac,x\n1,2\n3,4\n".encode("cp1252"))
+        file.write_bytes("gr\u00f6\u00dfe,preis \u20ac\n1,2\n3,4\n".encode("cp1252"))
         self.assertIn(f"if the file is Windows-1252, iconv -f cp1252 -t utf-8 '{file}' > NEW.csv converts it\n",
                       run("data", "info", file).stderr)
 

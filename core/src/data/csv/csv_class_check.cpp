@@ -23,6 +23,7 @@ void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvC
     fail_first(cursor, column,
                fmt::format(", as '{}' in line {} is", shown(cell.text), cursor.line()));
   } else if (kind == CellKind::almost_number) {
+    cursor.refuse_point(cell.text, column);
     cursor.fail_for_option(
         column, fmt::format("'{}' is not a number{}{}", shown(cell.text),
                             number_advice(cell.text, cursor.notation()).text, way_out()));

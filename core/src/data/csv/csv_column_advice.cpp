@@ -56,6 +56,9 @@ void inspect_cell(const CsvColumns& columns, const CsvCell& cell, std::int64_t c
   if (role == CsvColumns::kLabel && is_first) {
     found.has_class = !columns.label_found || !cell.text.empty();
   }
+  if (role == CsvColumns::kLabel && columns.label_found) {
+    ++(cell.text.empty() ? cells.empty : cells.others);
+  }
   if (role < 0) return;
   if (is_number(cell.text)) {
     ++cells.numbers;

@@ -191,7 +191,9 @@ std::string CsvCursor::with_decimal_point(std::string_view text) const {
   return is_number(pointed) ? pointed : std::string();
 }
 
-void CsvCursor::fail_for_point(const std::string& pointed, std::int64_t column) const {
+void CsvCursor::refuse_point(std::string_view text, std::int64_t column) const {
+  const std::string pointed = with_decimal_point(text);
+  if (pointed.empty()) return;
   if (notation_.thousands == '.') {
     fail_for_option(column, fmt::format("'{}' has a point, but no group of three digits behind it, "
                                         "as the thousands option requires",
@@ -250,9 +252,7 @@ T CsvCursor::convert(std::string_view text, std::int64_t column) {
                      "removes them",
                      shown(text)));
   }
-  if (const std::string pointed = with_decimal_point(text); !pointed.empty()) {
-    fail_for_point(pointed, column);
-  }
+  refuse_point(text, column);
   const NumberAdvice advice = number_advice(text, notation_);
   const std::string message = fmt::format("'{}' is not a number{}", shown(text), advice.text);
   if (advice.text.empty() || advice.may_be_text) {

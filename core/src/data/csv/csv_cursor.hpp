@@ -103,6 +103,9 @@ class CsvCursor {
   /// Throws InputError if the cell, which was read last, has a line break.
   void refuse_line_break(const CsvCell& cell, std::int64_t column) const;
 
+  /// Throws InputError if the text is a number with a point where decimals have commas.
+  void refuse_point(std::string_view text, std::int64_t column) const;
+
   /// Throws InputError with file, line and column.
   [[noreturn]] void fail(std::int64_t column, std::string_view message) const {
     fail_at(line_, column, message);
@@ -127,7 +130,6 @@ class CsvCursor {
   /// Throws InputError for bytes that no cell may hold.
   void check_byte(std::int64_t column) const;
   std::string with_decimal_point(std::string_view text) const;
-  [[noreturn]] void fail_for_point(const std::string& pointed, std::int64_t column) const;
   template <class T>
   T convert(std::string_view text, std::int64_t column);
 

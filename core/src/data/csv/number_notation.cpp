@@ -70,6 +70,11 @@ std::pair<char, std::size_t> separator_at(std::string_view text) {
   return {0, 0};
 }
 
+// A blank that does not separate cells.
+char filler_of(const NumberNotation& notation) {
+  return notation.delimiter == ' ' ? '\t' : ' ';
+}
+
 // Writes the digits of the grouped number [first, last) without separators, so that they end at
 // `last`. Blanks fill up in front, before the opening quote if there is one.
 void remove_separators(char* first, char* last, const NumberNotation& notation, bool is_quoted) {
@@ -85,7 +90,7 @@ void remove_separators(char* first, char* last, const NumberNotation& notation, 
     if (is_kept) *--to = c;
   }
   if (is_quoted) *--to = '"';
-  std::fill(is_quoted ? first - 1 : first, to, notation.delimiter == ' ' ? '\t' : ' ');
+  std::fill(is_quoted ? first - 1 : first, to, filler_of(notation));
 }
 
 bool has_grouped_number(std::string_view text, const NumberNotation& notation) {
@@ -141,15 +146,24 @@ void rewrite_numbers(char* begin, char* end, const NumberNotation& notation) {
     char* last = stop;
     while (first != last && is_cell_blank(*first)) ++first;
     while (first != last && is_cell_blank(last[-1])) --last;
-    const bool is_quoted = last - first >= 2 && *first == '"' && last[-1] == '"';
+    bool is_quoted = last - first >= 2 && *first == '"' && last[-1] == '"';
     if (is_quoted) {
       ++first;
       --last;
     }
-    if (has_grouped_number({first, static_cast<std::size_t>(last - first)}, notation)) {
+    const bool is_grouped =
+        has_grouped_number({first, static_cast<std::size_t>(last - first)}, notation);
+    char* const mark =
+        notation.has_decimal_comma() && !is_grouped ? find_decimal_mark(first, last) : nullptr;
+    if (is_quoted && (is_grouped || mark != nullptr) &&
+        std::find(first, last, notation.delimiter) != last) {
+      // The number needed its quotes, which would otherwise make it a text: see is_declared_text().
+      first[-1] = *last = filler_of(notation);
+      is_quoted = false;
+    }
+    if (is_grouped) {
       remove_separators(first, last, notation, is_quoted);
-    } else if (char* const mark =
-                   notation.has_decimal_comma() ? find_decimal_mark(first, last) : nullptr) {
+    } else if (mark != nullptr) {
       *mark = *mark == ',' ? '.' : notation.refused_point();
     }
     begin = stop == end ? end : stop + 1;

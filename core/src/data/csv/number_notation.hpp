@@ -40,9 +40,10 @@ std::optional<GroupedNumber> find_groups(std::string_view text);
 std::string ungrouped(std::string_view text);
 
 /// Rewrites the numbers of complete lines in the notation of std::from_chars, in place: blanks fill
-/// up in front of a cell. With decimal commas, refused_point() replaces the points of numbers that
-/// are not grouped, so that they are not read. Other cells stay as they are, such as numbers whose
-/// groups do not have three digits.
+/// up in front of a cell, and replace quotes that only a delimiter in the number required. With
+/// decimal commas, refused_point() replaces the points of numbers that are not grouped, so that
+/// they are not read. Other cells stay as they are, such as numbers whose groups do not have three
+/// digits.
 void rewrite_numbers(char* begin, char* end, const NumberNotation& notation);
 
 }  // namespace lloyd

@@ -53,9 +53,10 @@ TEST(NumberNotation, RemovesThousandsSeparators) {
             " 1234; -12345.5; \"1234\";'1;1'23;0'123;  1234567");
   EXPECT_EQ(rewritten("1.234,5;1.234;1.5;2,5", {';', false, '.'}), " 1234.5; 1234;1,5;2.5");
   EXPECT_EQ(rewritten("1.234,5;1.234;1.5;2,5", {';', true, {}}), " 1234.5;1,234;1,5;2.5");
-  EXPECT_EQ(rewritten("\"1,234.5\",\"1,23\",1.5", {',', false, ','}), " \"1234.5\",\"1,23\",1.5");
+  EXPECT_EQ(rewritten("\"1,234.5\",\"1,23\",1.5", {',', false, ','}), "  1234.5 ,\"1,23\",1.5");
+  EXPECT_EQ(rewritten("1,\"2,5\",\"1.5\"\n", {',', true, {}}), "1, 2.5 ,\"1'5\"\n");
   EXPECT_EQ(rewritten("1\u2019234,1\u202f234", {',', false, '\''}), "   1234,1\u202f234");
-  EXPECT_EQ(rewritten("\"1 234\" 5", {' ', false, ' '}), "\t\"1234\" 5");
+  EXPECT_EQ(rewritten("\"1 234\" 5", {' ', false, ' '}), "\t\t1234\t 5");
 }
 
 TEST_F(CsvNotation, ReadsThousands) {
@@ -64,6 +65,8 @@ TEST_F(CsvNotation, ReadsThousands) {
   EXPECT_EQ(first_column("x,y\n1'234,2\n-2'000'000,3\n", with_thousands('\'')),
             (Values{1234, -2e6}));
   EXPECT_EQ(first_column("x,y\n1.234,2\n999,3\n", with_thousands('.')), (Values{1234, 999}));
+  // Quotes that a number needs do not make it a class.
+  EXPECT_EQ(read("x,y\n2,\"1,234.5\"\n", with_thousands(',')).features(), 2);
   CsvOptions comma = with_thousands('.');
   comma.decimal_comma = true;
   EXPECT_EQ(first_column("x;y\n1.234,5;2\n1.234;3\n0,5;4\n", comma), (Values{1234.5, 1234, 0.5}));
@@ -89,6 +92,15 @@ TEST_F(CsvNotation, RefusesWhatMayBeThousands) {
   EXPECT_EQ(
       refusal("x,y\n1.234,1\n1.5,2\n", with_thousands('.')),
       "t.csv, line 3, column 1: '1.5' has a point, but no group of three digits behind it, as "
+      "the thousands option requires");
+  EXPECT_EQ(
+      refusal("x;y\n1;2.5\n3;4\n",
+              [&] {
+                CsvOptions points = with_thousands('.');
+                points.delimiter = ';';
+                return points;
+              }()),
+      "t.csv, line 2, column 2: '2.5' has a point, but no group of three digits behind it, as "
       "the thousands option requires");
   EXPECT_EQ(refusal("x,y\n\"3,14\",1\n\"2,7\",2\n"),
             "t.csv, line 2, column 1: '3,14' is not a number; the decimal_comma option with "
