@@ -27,7 +27,7 @@ MISREAD = [
     ("nothing but missing values", "a,b\n1,NA\n3,NA\n", [], "line 2, column 2: 'NA'"),
     ("empty first cell", "a,b\n1,\n3,4\n", [], "line 2, column 2: the cell is empty"),
     ("thousands", 'a,b\n1,"1,000"\n3,"2,000"\n', [], "line 2, column 2: '1,000' is not a number"),
-    ("decimal comma", "a;b\n1;2,5\n3;3,5\n", ["--delimiter", ";"], "write decimals with a point"),
+    ("decimal comma", "a;b\n1;2,5\n3;3,5\n", ["--delimiter", ";"], "--decimal-comma reads it as 2.5"),
     ("thousands by a semicolon", "a;b\n1;1,000\n3;4\n", ["--delimiter", ";"], "'1,000' is not a number"),
     ("currency", "a,b\n1,$5\n3,$4\n", [], "currency"),
     ("percent", "a,b\n1,12%\n3,14%\n", [], "percent"),
