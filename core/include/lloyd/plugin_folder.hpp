@@ -12,8 +12,10 @@ bool add_plugin_folder(const std::filesystem::path& folder);
 
 #ifdef LLOYD_PLUGIN_FOLDER
 namespace detail {
-// LLOYD_PLUGIN_FOLDER is a compile definition of the imported target Lloyd::core.
-inline const bool kPluginFolderAdded = add_plugin_folder(LLOYD_PLUGIN_FOLDER);
+// LLOYD_PLUGIN_FOLDER is a compile definition of the imported target Lloyd::core. Not inline: a
+// process has only one copy of an inline variable, even if several of its shared libraries contain
+// a core, each with folders of its own.
+[[maybe_unused]] static const bool kPluginFolderAdded = add_plugin_folder(LLOYD_PLUGIN_FOLDER);
 }  // namespace detail
 #endif
 

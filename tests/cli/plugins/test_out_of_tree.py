@@ -195,6 +195,9 @@ class Package(OutOfTreeCase):
             printed = self.command(source / "build" / "embedder", backend)
             self.assertIn(printed, [f"{backend} inertia 4 centroids {centroids}\n"
                                     for centroids in ("0,1 9,1", "9,1 0,1")])
+        build = source / "build"
+        printed = self.command(build / "loader", build / "libfirst.so", build / "libsecond.so")
+        self.assertEqual(printed, "inertia 0\ninertia 0\n")
 
     def test_core_of_a_build_folder(self):
         self.embed(BUILD_TREE)
