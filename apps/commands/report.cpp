@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/data/files.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/json_text.hpp>
+#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "commands/commands.hpp"
@@ -37,6 +39,7 @@ struct ReportCommand {
   std::string run;       // see read_run()
   std::string baseline;  // label; empty: the run's own
   std::string format = "text";
+  bool has_format = false;  // --format or --json is given
   bool json = false;
   fs::path page;      // file of the HTML page; empty: print tables
   fs::path figures;   // folder of the SVG files; empty: none
@@ -141,6 +144,19 @@ ChosenDigest digest_file(const ReportCommand& command) {
   });
 }
 
+// Refuses a page whose extension is not .html, with the option that prints the format.
+void check_page(const fs::path& page) {
+  const std::string extension = lower_case_extension(page);
+  for (const auto& [known, format] :
+       {std::pair(".md", "markdown"), std::pair(".csv", "csv"), std::pair(".tex", "latex"),
+        std::pair(".json", "json"), std::pair(".txt", "text")}) {
+    if (extension != known) continue;
+    throw InputError(fmt::format("{}: --output writes .html; --format {} > {} writes this file",
+                                 page.string(), format, shell_word(page.string())));
+  }
+  check_extension(page, {".html"});
+}
+
 int report_run(ReportCommand command) {
   const bool needs_page = !command.page.empty() || !command.figures.empty();
   if (!command.ceilings.empty() && !needs_page) {
@@ -148,7 +164,13 @@ int report_run(ReportCommand command) {
   }
   if (needs_page) report::require_page();
   const fs::path browser = command.figures.empty() ? fs::path() : report::find_browser();
-  check_extension(command.page, {".html"});
+  if (!command.page.empty() && command.has_format) {
+    throw InputError(
+        fmt::format("{} and --output cannot be given together; redirect the output "
+                    "instead: > {}",
+                    command.json ? "--json" : "--format", shell_word(command.page.string())));
+  }
+  check_page(command.page);
   command.page = absolute_path(command.page);
   command.figures = absolute_path(command.figures);
   refuse_overwriting({command.page}, {records_file(command.records), command.ceilings});
@@ -193,9 +215,8 @@ void add_report_command(CLI::App& app, Context& context) {
   auto* format = sub->add_option("--format", command->format, "text, markdown, latex, csv or json")
                      ->check(CLI::IsMember({"text", "markdown", "latex", "csv", "json"}))
                      ->excludes(json);
-  auto* page = sub->add_option("-o,--output", command->page,
-                               "Write a page with charts to this .html file instead of printing");
-  page->excludes(json)->excludes(format);
+  sub->add_option("-o,--output", command->page,
+                  "Write a page with charts to this .html file instead of printing");
   sub->add_option("--figures", command->figures,
                   "Write each chart of the page as an .svg file into this folder (needs chromium)")
       ->excludes(json)
@@ -204,8 +225,10 @@ void add_report_command(CLI::App& app, Context& context) {
       "--ceilings", command->ceilings,
       "With --output or --figures: draw the peak rates of the processor from this output of 'lloyd "
       "doctor --json'");
-  sub->callback(
-      [&context, command] { context.action = [command] { return report_run(*command); }; });
+  sub->callback([&context, command, json, format] {
+    command->has_format = json->count() + format->count() > 0;
+    context.action = [command] { return report_run(*command); };
+  });
 }
 
 }  // namespace lloyd::apps

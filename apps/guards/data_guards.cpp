@@ -147,25 +147,31 @@ class Guards {
         flag(j, fmt::format("{} looks like an identifier: its integers are all distinct", name(j)));
       }
     }
-    check_named_classes();
+    const std::size_t last = features_.size() - 1;
+    check_named_classes(0, last);
     check_classes();
+    check_named_classes(last, last + 1);
     check_first_classes();
   }
 
+  // One sentence for each value that stands for missing ones.
   void check_sentinels() {
-    const InspectedRows rows(dataset_);
+    const InspectedRows rows = InspectedRows::spread(dataset_);
+    std::vector<ColumnSentinel> all;
     for (std::int64_t j = 0; j < std::ssize(features_); ++j) {
       if (flagged_[static_cast<std::size_t>(j)]) continue;
-      const std::optional<Sentinel> found = find_sentinel(rows, j);
-      if (!found) continue;
-      const auto [low, high] = std::minmax(found->nearest, found->farthest);
-      flagged_[static_cast<std::size_t>(j)] = true;  // its deviation is that of the sentinel
-      warnings_.push_back(fmt::format(
-          "{}: {} is {} in {} rows and from {:.6g} to {:.6g} in the others, so {} may stand for a "
-          "missing value; {}",
-          options_.file, name(j), found->value, found->rows, low, high, found->value,
-          sentinel_advice(rows, j, found->value)));
-      return;
+      if (const std::optional<Sentinel> found = find_sentinel(dataset_, rows, j)) {
+        flagged_[static_cast<std::size_t>(j)] = true;  // its deviation is that of the sentinel
+        all.push_back({j, *found});
+      }
+    }
+    while (!all.empty()) {
+      const double value = all.front().sentinel.value;
+      const auto others = std::stable_partition(
+          all.begin(), all.end(),
+          [&](const ColumnSentinel& each) { return each.sentinel.value == value; });
+      warn_of_sentinel(rows, {all.begin(), others});
+      all.erase(all.begin(), others);
     }
   }
 
@@ -175,9 +181,10 @@ class Guards {
       const TextFeature& text = dataset_.text_features[j];
       if (text.grouped.empty()) continue;
       warnings_.push_back(fmt::format(
-          "{}: {} has values such as {} and {}, but none with one or two decimals, so its points "
+          "{}: {} has values such as {}{}, but none with one or two decimals, so its points "
           "may separate thousands; {}",
-          options_.file, name(static_cast<std::int64_t>(j)), text.grouped, text.integer,
+          options_.file, name(static_cast<std::int64_t>(j)), text.grouped,
+          text.integer.empty() ? "" : fmt::format(" and {}", text.integer),
           remedy_ == Remedy::key ? "'dataset.thousands: \".\"' reads them so"
                                  : "--thousands . reads them so"));
       return;
@@ -274,7 +281,7 @@ class Guards {
     warnings_.push_back(fmt::format(
         "{}: the last column is text and is taken as classes, but {} of the first {} values are "
         "distinct, as names are; {}",
-        options_.file, distinct.size(), rows, drop_advice(column, "it")));
+        options_.file, distinct.size(), rows, drop_advice({column}, "it")));
   }
 
   std::vector<std::string> take() { return std::move(warnings_); }
@@ -285,23 +292,60 @@ class Guards {
   }
 
  private:
+  struct ColumnSentinel {
+    std::int64_t feature;
+    Sentinel sentinel;
+  };
+
+  // `columns`: those with the same value, at least one.
+  void warn_of_sentinel(const InspectedRows& rows, std::span<const ColumnSentinel> columns) {
+    constexpr std::size_t kMaxNamed = 10;
+    const Sentinel& found = columns.front().sentinel;
+    const auto [low, high] = std::minmax(found.nearest, found.farthest);
+    const bool counts_all =
+        has_all_rows(dataset_) || (rows.rows() == dataset_.samples() && !dataset_.communicator());
+    std::vector<std::string> others;
+    for (const ColumnSentinel& each : columns.subspan(1)) {
+      if (others.size() < kMaxNamed) {
+        others.push_back(fmt::format("{} ({})", name(each.feature), each.sentinel.rows));
+      }
+    }
+    if (columns.size() - 1 > kMaxNamed) {
+      others.push_back(fmt::format("{} more columns", columns.size() - 1 - kMaxNamed));
+    }
+    warnings_.push_back(fmt::format(
+        "{}: {} is {} in {}{} rows and from {:.6g} to {:.6g} in the others, so {} may stand for a "
+        "missing value{}{}; {}",
+        options_.file, name(columns.front().feature), found.value, found.rows,
+        counts_all ? "" : fmt::format(" of the first {}", rows.rows()), low, high, found.value,
+        others.empty() ? "" : ", also in ", enumerated(others, "and"),
+        sentinel_advice(rows, columns)));
+  }
+
   // How rows with the sentinel are left out. Another feature may have the value as a number.
-  std::string sentinel_advice(const InspectedRows& rows, std::int64_t feature, double value) const {
+  std::string sentinel_advice(const InspectedRows& rows,
+                              std::span<const ColumnSentinel> columns) const {
     if (!is_text()) {
       return fmt::format(
           "{} leaves such rows out if the cells are NaN",
           remedy_ == Remedy::key ? "'dataset.drop_missing: true'" : "--drop-missing");
     }
+    const double value = columns.front().sentinel.value;
     const std::vector<std::string> text = {fmt::format("{}", value)};
     const std::string missing =
         remedy_ == Remedy::key
             ? fmt::format("'dataset.missing: [{}]' with 'dataset.drop_missing: true'",
                           yaml_list(text))
             : fmt::format("--missing={} with --drop-missing", text.front());
+    std::vector<std::string> arguments;
+    for (const ColumnSentinel& each : columns) arguments.push_back(option_value(each.feature));
     for (std::int64_t j = 0; j < std::ssize(features_); ++j) {
-      if (j == feature || !has_value(rows, j, value)) continue;
-      return fmt::format("{} leaves such rows out, but also those with {} in {}, and {}", missing,
-                         value, name(j), drop_advice(feature, "the column"));
+      const bool is_known = std::any_of(columns.begin(), columns.end(),
+                                        [&](const auto& each) { return each.feature == j; });
+      if (is_known || !has_value(dataset_, rows, j, value)) continue;
+      return fmt::format(
+          "{} leaves such rows out, but also those with {} in {}, and {}", missing, value, name(j),
+          drop_advice(arguments, columns.size() == 1 ? "the column" : "the columns"));
     }
     return missing + " leaves such rows out";
   }
@@ -386,13 +430,16 @@ class Guards {
 
   // `what`: what the column is called in the sentence.
   std::string drop_advice(std::int64_t feature, std::string_view what = "it") const {
-    return drop_advice(option_value(feature), what);
+    return drop_advice(std::vector<std::string>{option_value(feature)}, what);
   }
-  std::string drop_advice(const std::string& column, std::string_view what) const {
-    const std::string option = fmt::format("--drop-columns{}", option_list({column}));
+  std::string drop_advice(const std::vector<std::string>& columns, std::string_view what) const {
+    // Those that are left out already must be named too.
+    std::vector<std::string> arguments = options_.drop_columns;
+    arguments.insert(arguments.end(), columns.begin(), columns.end());
+    const std::string option = fmt::format("--drop-columns{}", option_list(arguments));
     if (remedy_ == Remedy::option) return fmt::format("{} leaves {} out", option, what);
     return is_text() ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out",
-                                   yaml_list({column}), what)
+                                   yaml_list(arguments), what)
                      : fmt::format("'lloyd data convert {}' leaves {} out", option, what);
   }
 
@@ -402,10 +449,10 @@ class Guards {
                                   : fmt::format("--label-column{}", option_list({value}));
   }
 
-  // A column of few integers whose name says that they are classes.
-  void check_named_classes() {
+  // Columns [first, end) of few integers whose name says that they are classes.
+  void check_named_classes(std::size_t first, std::size_t end) {
     if (!dataset_.classes.empty() || !options_.label_column.empty() || names().empty()) return;
-    for (std::size_t j = 0; j + 1 < features_.size(); ++j) {
+    for (std::size_t j = first; j < end; ++j) {
       if (flagged_[j] || !may_be_classes(features_[j]) || !names_classes(names()[j])) continue;
       const auto feature = static_cast<std::int64_t>(j);
       flag_classes(feature,
@@ -416,6 +463,7 @@ class Guards {
 
   void flag_classes(std::int64_t feature, const std::string& what) {
     flagged_[static_cast<std::size_t>(feature)] = true;
+    has_classes_ = true;
     std::string advice = drop_advice(feature);
     if (is_text()) {
       advice =
@@ -426,7 +474,13 @@ class Guards {
 
   void check_classes() {
     const std::size_t last = features_.size() - 1;
-    const bool only_last = std::none_of(features_.begin(), features_.end() - 1, may_be_classes);
+    // Beside classes of three or more, columns of 0 and 1 are indicators.
+    const bool has_several = !has_classes_ && features_[last].maximum - features_[last].minimum > 1;
+    const bool only_last =
+        std::none_of(features_.begin(), features_.end() - 1, [&](const FeatureStatistics& feature) {
+          const bool is_indicator = feature.minimum == 0 && feature.maximum == 1;
+          return may_be_classes(feature) && !(has_several && is_indicator);
+        });
     if (last == 0 || flagged_[last] || !only_last || !may_be_classes(features_[last])) return;
     if (!dataset_.classes.empty() || !options_.label_column.empty()) return;
     const auto feature = static_cast<std::int64_t>(last);
@@ -452,6 +506,7 @@ class Guards {
   const std::vector<FeatureStatistics>& features_;
   std::vector<bool> flagged_;
   std::vector<bool> covers_rounding_;
+  bool has_classes_ = false;  // a column was flagged as classes
   std::vector<std::string> warnings_;
 };
 

@@ -27,10 +27,10 @@ enum class Remedy { option, key };
 ///   changed some, the sentence has one remedy for times and one for identifiers, and replaces that
 ///   of rounding_warnings();
 /// - a last column, or a first column of data without column names, that looks like class numbers,
-///   if no other column does: integers in an interval of at most 20 that begins at -1, 0 or 1;
-/// - one sentence about the first feature that has a value such as -999 in place of missing ones:
-///   the minimum or maximum, in at least 3 and 1 % of the inspected rows, farther from the other
-///   values than these are from one another;
+///   if no other column does: integers in an interval of at most 20 that begins at -1, 0 or 1
+///   (beside a last column of more than two, columns of 0 and 1 do not count);
+/// - one sentence for each value, such as -999, that stands for missing ones in a feature, with all
+///   of these features: see find_sentinel();
 /// - standard deviations that differ by a factor of 100 or more, unless `standardized`;
 /// - if `standardized`, a feature with a value so far from the others that, in standard deviations,
 ///   these deviate by less than 0.01, for at least 20 samples and three distinct values;

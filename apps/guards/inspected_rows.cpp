@@ -5,9 +5,11 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <lloyd/data/row_source.hpp>
 
@@ -24,11 +26,16 @@ bool is_year(double value) {
   return value >= 1900 && value <= 2100 && value == std::floor(value);
 }
 
-// True for values that often stand for missing ones.
-bool is_marker(double value) {
-  constexpr std::array<double, 6> kMarkers = {0, 99, 999, 9999, 99999, 999999};
-  return value == -1 ||
+// True for values that are hardly ever measured, and often stand for missing ones.
+bool is_rare_marker(double value) {
+  constexpr std::array<double, 4> kMarkers = {999, 9999, 99999, 999999};
+  return value == -9 || value == -99 ||
          std::find(kMarkers.begin(), kMarkers.end(), std::fabs(value)) != kMarkers.end();
+}
+
+// True for these and for others that often stand for missing values, but are also measured.
+bool is_marker(double value) {
+  return is_rare_marker(value) || value == 0 || value == -1 || value == 99;
 }
 
 // The difference of the quartiles of `total` values.
@@ -53,9 +60,53 @@ bool has_equal_steps(const InspectedRows& rows, std::int64_t row, std::int64_t f
   return step != 0;
 }
 
+// See find_sentinel(). `total`: all rows; `quartiles`: interquartile range of the other values.
+bool is_sentinel(const Sentinel& found, std::int64_t total, double quartiles) {
+  constexpr std::int64_t kMinRows = 3;
+  constexpr std::int64_t kMaxRowsPerSentinel = 100;
+  constexpr double kFarQuartiles = 10;
+  if (found.rows < kMinRows) return false;
+  const bool is_frequent = found.rows * kMaxRowsPerSentinel >= total;
+  const bool is_rare = is_rare_marker(found.value);
+  if (!is_frequent && !is_rare) return false;
+  const double distance = std::fabs(found.nearest - found.value);
+  if (found.value != 0 && distance > std::fabs(found.farthest - found.nearest)) return true;
+  if (!is_marker(found.value) || 2 * found.rows > total || quartiles <= 0) return false;
+  return distance > quartiles * (is_frequent ? 1 : kFarQuartiles);
+}
+
+// Counts the value in all rows, and finds the extremes of the others. The data set is in memory.
+Sentinel count_value(const Dataset& dataset, std::int64_t feature, double value, bool is_minimum) {
+  dataset.check_mapped_file();
+  std::int64_t rows = 0;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (std::int64_t i = 0; i < dataset.samples(); ++i) {
+    const double other = dataset.matrix().at(i, feature);
+    if (other == value) {
+      ++rows;
+    } else {
+      low = std::min(low, other);
+      high = std::max(high, other);
+    }
+  }
+  return is_minimum ? Sentinel{value, rows, low, high} : Sentinel{value, rows, high, low};
+}
+
 }  // namespace
 
-InspectedRows::InspectedRows(const Dataset& dataset) : features_(dataset.features()) {
+bool has_all_rows(const Dataset& dataset) {
+  return dataset.in_memory() && !dataset.communicator();
+}
+
+InspectedRows::InspectedRows(const Dataset& dataset) : InspectedRows(dataset, false) {}
+
+InspectedRows InspectedRows::spread(const Dataset& dataset) {
+  return {dataset, has_all_rows(dataset)};
+}
+
+InspectedRows::InspectedRows(const Dataset& dataset, bool is_spread)
+    : features_(dataset.features()) {
   constexpr std::int64_t kMaxRows = 1000;
   constexpr std::int64_t kMaxValues = std::int64_t{1} << 20;
   const std::int64_t fitting = std::max(kMinInspectedSamples, kMaxValues / features_);
@@ -63,8 +114,9 @@ InspectedRows::InspectedRows(const Dataset& dataset) : features_(dataset.feature
   values_.resize(static_cast<std::size_t>(rows_ * features_));
   if (dataset.in_memory()) {
     for (std::int64_t i = 0; i < rows_; ++i) {
+      const std::int64_t row = is_spread ? i * dataset.samples() / rows_ : i;
       for (std::int64_t j = 0; j < features_; ++j) {
-        values_[static_cast<std::size_t>(i * features_ + j)] = dataset.matrix().at(i, j);
+        values_[static_cast<std::size_t>(i * features_ + j)] = dataset.matrix().at(row, j);
       }
     }
   } else if (dataset.dtype() == DType::float64) {
@@ -137,46 +189,54 @@ bool has_numeric_header(const InspectedRows& rows, std::int64_t features) {
   return true;
 }
 
-std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t feature) {
-  constexpr std::int64_t kMinRows = 3;
-  constexpr std::int64_t kMaxRowsPerSentinel = 100;
+std::optional<Sentinel> find_sentinel(const Dataset& dataset, const InspectedRows& spread,
+                                      std::int64_t feature) {
   constexpr std::size_t kMinOthers = 10;
-  double minimum = rows.at(0, feature);
-  double maximum = minimum;
-  for (std::int64_t i = 1; i < rows.rows(); ++i) {
-    minimum = std::min(minimum, rows.at(i, feature));
-    maximum = std::max(maximum, rows.at(i, feature));
+  constexpr std::int64_t kMinRows = 3;
+  const bool reads_column = has_all_rows(dataset) && spread.rows() < dataset.samples();
+  const FeatureStatistics& statistics = dataset.statistics()[static_cast<std::size_t>(feature)];
+  double minimum = reads_column ? statistics.minimum : spread.at(0, feature);
+  double maximum = reads_column ? statistics.maximum : minimum;
+  for (std::int64_t i = 0; i < spread.rows(); ++i) {
+    minimum = std::min(minimum, spread.at(i, feature));
+    maximum = std::max(maximum, spread.at(i, feature));
   }
-  std::int64_t at_extremes = 0;
-  for (std::int64_t i = 0; i < rows.rows(); ++i) {
-    at_extremes += rows.at(i, feature) == minimum || rows.at(i, feature) == maximum ? 1 : 0;
-  }
-  if (at_extremes < kMinRows) return std::nullopt;  // usual, and cheaper than what follows
-  std::map<double, std::int64_t> counts;
-  for (std::int64_t i = 0; i < rows.rows(); ++i) ++counts[rows.at(i, feature)];
-  if (counts.size() <= kMinOthers) return std::nullopt;
-  const auto first = counts.begin();
-  const auto last = std::prev(counts.end());
-  const Sentinel low{first->first, first->second, std::next(first)->first, last->first};
-  const Sentinel high{last->first, last->second, std::prev(last)->first, first->first};
-  for (const Sentinel& sentinel : {low, high}) {
-    if (sentinel.rows < kMinRows || sentinel.rows * kMaxRowsPerSentinel < rows.rows()) continue;
-    const double distance = std::fabs(sentinel.nearest - sentinel.value);
-    const bool is_far =
-        sentinel.value != 0 && distance > std::fabs(sentinel.farthest - sentinel.nearest);
-    if (is_far) return sentinel;
-    if (!is_marker(sentinel.value) || 2 * sentinel.rows > rows.rows()) continue;
-    counts.erase(sentinel.value);
-    const double quartiles = interquartile_range(counts, rows.rows() - sentinel.rows);
-    if (quartiles > 0 && distance > quartiles) return sentinel;
-    counts[sentinel.value] = sentinel.rows;
+  for (const double value : {minimum, maximum}) {
+    std::int64_t rows = 0;
+    for (std::int64_t i = 0; i < spread.rows(); ++i) rows += spread.at(i, feature) == value ? 1 : 0;
+    // Usually the case, and cheaper than what follows.
+    if (rows < (reads_column ? 1 : kMinRows) && !(reads_column && is_rare_marker(value))) continue;
+    std::map<double, std::int64_t> others;
+    for (std::int64_t i = 0; i < spread.rows(); ++i) ++others[spread.at(i, feature)];
+    others.erase(value);
+    if (others.size() < kMinOthers) continue;
+    const double quartiles = interquartile_range(others, spread.rows() - rows);
+    Sentinel found{value, rows, others.begin()->first, std::prev(others.end())->first};
+    if (value == maximum) std::swap(found.nearest, found.farthest);
+    if (reads_column) {
+      // The nearest of all other values is at least as near, so this may be the end.
+      found.rows = spread.rows() / 2;
+      if (!is_sentinel(found, spread.rows(), quartiles)) continue;
+      found = count_value(dataset, feature, value, value == minimum);
+    }
+    if (is_sentinel(found, reads_column ? dataset.samples() : spread.rows(), quartiles)) {
+      return found;
+    }
   }
   return std::nullopt;
 }
 
-bool has_value(const InspectedRows& rows, std::int64_t feature, double value) {
-  for (std::int64_t i = 0; i < rows.rows(); ++i) {
-    if (rows.at(i, feature) == value) return true;
+bool has_value(const Dataset& dataset, const InspectedRows& spread, std::int64_t feature,
+               double value) {
+  for (std::int64_t i = 0; i < spread.rows(); ++i) {
+    if (spread.at(i, feature) == value) return true;
+  }
+  if (!has_all_rows(dataset)) return false;
+  const FeatureStatistics& statistics = dataset.statistics()[static_cast<std::size_t>(feature)];
+  if (value < statistics.minimum || value > statistics.maximum) return false;
+  dataset.check_mapped_file();
+  for (std::int64_t i = 0; i < dataset.samples(); ++i) {
+    if (dataset.matrix().at(i, feature) == value) return true;
   }
   return false;
 }

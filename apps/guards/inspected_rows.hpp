@@ -20,6 +20,8 @@ class InspectedRows {
   /// Reads the rows if the data set is not in memory, and throws what reading throws.
   explicit InspectedRows(const Dataset& dataset);
   explicit InspectedRows(const CopiedRows& copied);
+  /// As many rows, spread evenly over the data set if all of it is in memory; else the first ones.
+  static InspectedRows spread(const Dataset& dataset);
 
   std::int64_t rows() const { return rows_; }
   double at(std::int64_t row, std::int64_t feature) const {
@@ -27,6 +29,9 @@ class InspectedRows {
   }
 
  private:
+  // `is_spread`: take rows of the whole data set, which must be in memory.
+  InspectedRows(const Dataset& dataset, bool is_spread);
+
   std::int64_t features_;
   std::int64_t rows_ = 0;
   std::vector<double> values_;
@@ -45,22 +50,31 @@ bool has_several_values(const InspectedRows& rows, std::int64_t feature);
 /// years.
 bool has_numeric_header(const InspectedRows& rows, std::int64_t features);
 
+/// True if all samples are in the memory of this process, so that whole columns can be read.
+bool has_all_rows(const Dataset& dataset);
+
 /// A value that stands for a missing one, such as -999.
 struct Sentinel {
   double value = 0;
-  std::int64_t rows = 0;  ///< inspected rows with this value
+  std::int64_t rows = 0;  ///< rows with this value: of all, or of the inspected ones
   double nearest = 0;     ///< extremes of the other values
   double farthest = 0;
 };
 
-/// The minimum or maximum of a feature if it occurs in at least 3 of the inspected rows and 1 % of
-/// them, and is farther from the other values than these are from one another; a usual marker (0,
-/// -1, 99, 999, ..., also negative) if it occurs in at most half of the rows, and its distance from
-/// the other values exceeds their interquartile range. At least 10 distinct other values are
-/// required: with fewer, the feature may be a category. 0 is only found by the second rule.
-std::optional<Sentinel> find_sentinel(const InspectedRows& rows, std::int64_t feature);
-/// True if an inspected row has the value.
-bool has_value(const InspectedRows& rows, std::int64_t feature, double value);
+/// The minimum or maximum of a feature, if it seems to stand for missing values. All rows count if
+/// has_all_rows(), else the inspected ones; `spread` is InspectedRows::spread() of the data set.
+/// The value occurs in at least 3 rows, there are at least 10 distinct other values (with fewer,
+/// the feature may be a category), and one of these holds for its distance from the others:
+/// - it exceeds the range of the others, and the value is not 0 and occurs in at least 1 % of the
+///   rows, or is one of -9, -99, 999, 9999, ... (also negative);
+/// - it exceeds their interquartile range, and the value is one of these or 0, -1 or 99, and occurs
+///   in 1 % to 50 % of the rows;
+/// - it exceeds ten times their interquartile range, and the value is one of -9, -99, 999, ...
+std::optional<Sentinel> find_sentinel(const Dataset& dataset, const InspectedRows& spread,
+                                      std::int64_t feature);
+/// True if a row has the value: one of all if has_all_rows(), else one of `spread`.
+bool has_value(const Dataset& dataset, const InspectedRows& spread, std::int64_t feature,
+               double value);
 
 /// True if all inspected values are dates written as integers: YYYYMMDD, from 1800 to 2199.
 /// `rounded`: rounding to float32 may have changed the last digit.

@@ -124,7 +124,8 @@ void DataOptions::add_to(CLI::App& command) {
                    ->type_name("LIST");
   command
       .add_option("--drop-columns", drop_columns,
-                  "Columns to leave out, such as row numbers and identifiers, as in a,b,3")
+                  "Columns to leave out, such as row numbers and identifiers, as in a,b,3 (may be "
+                  "repeated)")
       ->type_name("LIST")
       ->excludes(used);
   command.add_flag(

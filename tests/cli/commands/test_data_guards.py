@@ -38,6 +38,14 @@ GUARDS = [
      "the last column, 'kind', holds only integers from 0 to 2, as classes do",
      "--label-column kind compares the clusters with them, and --drop-columns kind leaves it out",
      ["--label-column", "kind"]),
+    ("numbers of classes beside indicators", table("x,sex,y,kind", X, [i % 2 for i in UNORDERED], Y, [i % 3 for i in range(30)]),
+     "the last column, 'kind', holds only integers from 0 to 2, as classes do",
+     "--label-column kind compares the clusters with them, and --drop-columns kind leaves it out",
+     ["--label-column", "kind"]),
+    ("a target beside indicators", table("x,sex,y,target", X, [i % 2 for i in UNORDERED], Y, [i // 4 % 2 for i in range(30)]),
+     "'target' seems to hold classes: its values are integers from 0 to 1",
+     "--label-column target compares the clusters with them, and --drop-columns target leaves it out",
+     ["--label-column", "target"]),
     ("account numbers", table("x,account,y", X, [10**8 + (173 * i) % 30 * 10**6 for i in range(30)], Y),
      "'account' looks like an identifier", "--drop-columns account leaves it out", ["--drop-columns", "account"]),
     ("neighbours that float32 makes equal", table("x,nr,y", X, [10**9 + 20 * i + i // 15 * 10**6 for i in range(30)], Y),
@@ -115,6 +123,48 @@ class Sentinels(TestCase):
         self.assertIn("so 0 may stand for a missing value; --missing=0 with --drop-missing leaves such rows out, but also "
                       "those with 0 in 'children', and --drop-columns bmi leaves the column out\n", said)
 
+    def sentinel_warnings(self, *columns, file="rows.csv", options=()):
+        path = self.write(file, table(",".join("abcdefgh"[:len(columns)]), *columns))
+        lines = run("fit", path, "-k", "2", *options).stderr.splitlines()
+        return [line.removeprefix(f"lloyd: warning: {path}: ") for line in lines if "missing value" in line]
+
+    def test_all_rows_are_counted(self):
+        rows = 6000
+        late = [-999 if i >= 2000 and i % 10 == 0 else 7919 * i % 601 for i in range(rows)]
+        rare = [9999 if i % 500 == 499 else 7919 * i % 907 / 8 for i in range(rows)]
+        self.assertEqual(self.sentinel_warnings(late, rare), [
+            "'a' is -999 in 400 rows and from 0 to 600 in the others, so -999 may stand for a missing value; "
+            "--missing=-999 with --drop-missing leaves such rows out",
+            "'b' is 9999 in 12 rows and from 0 to 113.25 in the others, so 9999 may stand for a missing value; "
+            "--missing=9999 with --drop-missing leaves such rows out"])
+
+    def test_all_columns_with_the_value_are_named(self):
+        columns = [[-999 if i % p == 0 else 31 * i % 101 + p for i in range(600)] for p in (7, 11, 13)]
+        count = [600 // p + 1 for p in (7, 11, 13)]
+        self.assertEqual(self.sentinel_warnings(*columns), [
+            f"'a' is -999 in {count[0]} rows and from 7 to 107 in the others, so -999 may stand for a missing value, also in "
+            f"'b' ({count[1]}) and 'c' ({count[2]}); --missing=-999 with --drop-missing leaves such rows out"])
+
+    def test_rows_that_are_not_in_memory_are_not_counted(self):
+        rows = [struct.pack("<8f", -999 if i % 10 == 0 else 31 * i % 101, *[p * i % 97 for p in range(2, 9)])
+                for i in range(1000)]
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (301000, 8), }".ljust(117) + "\n"
+        file = self.folder / "x.npy"
+        file.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + b"".join(rows) * 301)
+        for limit, count in (("36MiB", "100 of the first 1000 rows"), ("1GiB", "30100 rows")):
+            said = run("fit", file, "-k", "1", "--max-iterations", "1", "--memory-limit", limit).stderr
+            self.assertIn(f"column 0 is -999 in {count} and from 0 to 100 in the others", said)
+
+    def test_ordinary_columns_of_many_rows_are_not_warned_of(self):
+        rows = range(4000)
+        columns = [[min(int(-30 * math.log((7919 * i % 4000 + 0.5) / 4000)), 200) for i in rows],  # counts with zeros
+                   [7919 * i % 1501 for i in rows],  # 999 is an ordinary value
+                   [7919 * i % 1000 for i in rows],  # 999 is the maximum
+                   [7919 * i % 100 - 99 for i in rows],  # -99 is the minimum
+                   [0 if i % 3 else 20000 + 7919 * i % 30011 for i in rows],  # mostly zero
+                   [max(7919 * i % 401 / 4 - 10, 0) for i in rows]]
+        self.assertEqual(self.sentinel_warnings(*columns), [])
+
     def test_other_values_are_not_warned_of(self):
         for name, values in NO_SENTINELS:
             with self.subTest(name):
@@ -135,6 +185,13 @@ class Guards(TestCase):
                 self.assertTrue(found[0].startswith(f"{file}: {begin}"), found)
                 self.assertTrue(found[0].endswith(end), found)
                 self.assertEqual(self.warnings(file, *options), [])
+
+    def test_columns_that_are_dropped_already_are_named_too(self):
+        file = self.write("x.csv", table("nr,x,customer_id,y", range(30), X, UNORDERED, Y))
+        found = self.warnings(file, "--drop-columns", "nr")
+        self.assertEqual(found, [f"{file}: 'customer_id' looks like an identifier: its integers are all distinct; "
+                                 "--drop-columns nr,customer_id leaves it out"])
+        self.assertEqual(self.warnings(file, "--drop-columns", "nr", "--drop-columns", "customer_id"), [])
 
     def test_features_that_float32_distorts_are_named(self):
         # float32 has a value every 128 units there: two of the times become equal.
@@ -371,6 +428,15 @@ class Tables(TestCase):
         read = run_json("data", "info", file, "--thousands", ".", "--drop-columns", "y")
         self.assertEqual(read["statistics"][0]["maximum"], 9100 + 29 * 26)
 
+    def test_points_of_all_values_may_separate_thousands_beside_semicolons(self):
+        points = [f"{1 + i % 9}.{100 + 29 * i}" for i in range(30)]
+        text = table("inhabitants,y", points, UNORDERED)
+        file = self.write("x.csv", text.replace(",", ";"))
+        sentence = ("'inhabitants' has values such as 1.100, but none with one or two decimals, so its points may separate "
+                    "thousands; --thousands . reads them so")
+        self.assertEqual([line for line in self.warnings(file, "--delimiter", ";") if "points" in line], [f"{file}: {sentence}"])
+        self.assertNotIn("points may", run("fit", self.write("y.csv", text), "-k", "2").stderr)
+
     def test_a_totals_row_is_named(self):
         x = [round(7 + value, 1) for value in X]
         y = [round(20 + value, 1) for value in Y]
@@ -441,6 +507,16 @@ MESSAGES = [
     ("tabs", "x\ty\n1\t2\n3\t4\n", [], "if tabs separate the cells, set --delimiter tab", ["--delimiter", "tab"]),
     ("dates", "date,x\n2024-01-31,1\n2024-02-01,2\n", [],
      "convert dates, times and ranges to numbers; --drop-columns date leaves the column out", ["--drop-columns", "date"]),
+    ("dates with points", "town,date,x\nKiel,13.11.2017,1\nBonn,1.2.18,2\n", ["--drop-columns", "town"],
+     "'13.11.2017' is not a number; convert dates, times and ranges to numbers; --drop-columns town,date leaves the column "
+     "out", ["--drop-columns", "town,date"]),
+    ("dates with points beside text", "x,date,town,y\n1,13.11.2017,Kiel,2\n2,14.11.2017,Bonn,3\n", [],
+     "line 2, column 2: '13.11.2017' is not a number; convert dates, times and ranges to numbers; --drop-columns date,town "
+     "leaves the columns of text out, --label-column takes one as classes", ["--drop-columns", "date,town"]),
+    ("a minus behind a number", "x;y\n12,50-;1\n13;2\n", ["--decimal-comma"],
+     "'12,50-' is not a number; a minus behind a number is not read: write -12,50", None),
+    ("semicolons above units", "t;temperature\ns;°C\n1,5;2\n2,5;3\n", [],
+     "if ';' separates the cells, set --delimiter ';', or --decimal-comma for cells such as 2,5", None),
     ("times at the end", "x,time\n1,2024-01-31T12:00:00Z\n2,2024-01-31T13:00:00Z\n", [],
      "convert dates, times and ranges to numbers; --drop-columns time leaves the column out, --label-column time takes it "
      "as classes", ["--drop-columns", "time"]),

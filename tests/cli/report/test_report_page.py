@@ -161,7 +161,11 @@ class ReportPage(TestCase):
         folder.mkdir()
         self.assertIn("is not a regular file", self.refusal(self.output, "-o", folder))
         self.assertIn("holds no records", self.refusal(self.write("e", ""), "-o", self.page))
-        self.assertIn("cannot be given together", self.refusal(self.output, "-o", self.page, "--json"))
+        self.assertEqual(self.refusal(self.output, "-o", "my r.csv", "--format", "csv"),
+                         "lloyd: --format and --output cannot be given together; redirect the output instead: > 'my r.csv'\n")
+        self.assertIn("--json and --output cannot be given together", self.refusal(self.output, "-o", self.page, "--json"))
+        self.assertEqual(self.refusal(self.output, "-o", "r.md"),
+                         "lloyd: r.md: --output writes .html; --format markdown > r.md writes this file\n")
         self.assertIn("needs --output or --figures too", self.refusal(self.output, "--ceilings", self.records))
         self.assertIn("cannot be opened",
                       self.refusal(self.output, "-o", self.page, "--ceilings", self.folder / "none"))

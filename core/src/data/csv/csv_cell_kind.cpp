@@ -249,6 +249,39 @@ bool begins_like_time(std::string_view text) {
          text[first + 4] == '-' && has_digits(first + 5, 1);
 }
 
+// True for a date such as 31.1.2024 or 31.01.24.
+bool is_dotted_date(std::string_view text) {
+  const auto take_number = [&](std::size_t most) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    int number = -1;
+    if (end >= 1 && end <= most) std::from_chars(text.data(), text.data() + end, number);
+    text.remove_prefix(end);
+    return number;
+  };
+  const auto take_point = [&] {
+    const bool has_point = text.starts_with('.');
+    if (has_point) text.remove_prefix(1);
+    return has_point;
+  };
+  const int day = take_number(2);
+  if (day < 1 || day > 31 || !take_point()) return false;
+  const int month = take_number(2);
+  if (month < 1 || month > 12 || !take_point()) return false;
+  const std::size_t year_digits = text.size();
+  return take_number(4) >= 0 && text.empty() && (year_digits == 2 || year_digits == 4);
+}
+
+// "; a trailing minus ..." for a number such as 12,50-; empty for other texts.
+std::string advice_on_trailing_minus(const std::string& ascii) {
+  if (ascii.size() < 2 || !ascii.ends_with('-')) return {};
+  const std::string number = ascii.substr(0, ascii.size() - 1);
+  std::string decimal = number;
+  const std::size_t comma = decimal.find(',');
+  if (comma != std::string::npos) decimal[comma] = '.';
+  if (!is_ascii_digit(number.front()) || (!is_number(decimal) && !find_groups(number))) return {};
+  return fmt::format("; a minus behind a number is not read: write -{}", number);
+}
+
 // The settings that read decimal commas.
 std::string decimal_comma_setting(const NumberNotation& notation) {
   return notation.delimiter == ',' ? "the decimal_comma option with delimiter = \",\""
@@ -360,6 +393,8 @@ NumberAdvice number_advice(std::string_view text, const NumberNotation& notation
   }
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
+  if (is_dotted_date(ascii)) return {kTimeAdvice, false, true};
+  if (std::string advice = advice_on_trailing_minus(ascii); !advice.empty()) return {advice};
   if (std::string advice = advice_on_groups(ascii, notation); !advice.empty()) {
     return {std::move(advice), true};
   }

@@ -141,6 +141,11 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
   };
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   const auto is_filler = [&](const CsvCell& cell) { return is_name(cell) || is_empty(cell); };
+  const auto has_semicolons = [](const std::vector<CsvCell>& cells) {
+    return std::any_of(cells.begin(), cells.end(), [](const CsvCell& cell) {
+      return cell.text.find(';') != std::string_view::npos;
+    });
+  };
   const auto has_number = [](const CsvRow& row) {
     return std::any_of(row.cells.begin(), row.cells.end(),
                        [](const CsvCell& cell) { return is_number(cell.text); });
@@ -175,13 +180,18 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
                             !std::all_of(first.begin(), first.end(), is_name);
       const std::int64_t from = start.line() + (is_title ? 0 : 1);
       const std::int64_t to = last_line - (is_title ? 1 : 0);
-      start.fail(0,
-                 fmt::format("lines {} to {} hold text; keep the one that names the columns, and "
-                             "remove the others, such as titles and units: sed {}d removes all but "
-                             "the {}",
-                             start.line(), last_line,
-                             from == to ? fmt::format("{}", from) : fmt::format("{},{}", from, to),
-                             is_title ? "last" : "first"));
+      const std::string message = fmt::format(
+          "lines {} to {} hold text; keep the one that names the columns, and remove "
+          "the others, such as titles and units: sed {}d removes all but the {}",
+          start.line(), last_line,
+          from == to ? fmt::format("{}", from) : fmt::format("{},{}", from, to),
+          is_title ? "last" : "first");
+      if (start.delimiter() != ';' && has_semicolons(first) && has_semicolons(second)) {
+        start.fail_for_option(0, message +
+                                     "; if ';' separates the cells, set the delimiter option, or "
+                                     "the decimal_comma option for cells such as 2,5");
+      }
+      start.fail(0, message);
     }
     if (rows > 0) names_follow = std::all_of(row.cells.begin(), row.cells.end(), is_name);
     last_line = cursor.line();

@@ -44,6 +44,7 @@ void TextColumns::add_value(std::string_view text, Column& column) {
 
 void TextColumns::add(const CsvColumns& columns, CsvCursor row) {
   columns_.resize(static_cast<std::size_t>(columns.features));
+  is_semicolon_ = row.delimiter() == ';';
   for (std::int64_t column = 0; column < std::ssize(columns.roles); ++column) {
     if (column > 0) row.take_delimiter();
     const std::string_view text = row.take_cell(column).text;
@@ -63,7 +64,7 @@ std::vector<TextFeature> TextColumns::take() const {
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     const Column& column = columns_[j];
     features[j].leading_zeros = column.padded;
-    if (!has_decimals && !column.has_other_form && !column.integer.empty() &&
+    if (!has_decimals && !column.has_other_form && (is_semicolon_ || !column.integer.empty()) &&
         column.grouped_values >= kMinGroupedValues) {
       features[j].grouped = column.grouped;
       features[j].integer = column.integer;

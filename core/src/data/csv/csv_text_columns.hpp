@@ -32,6 +32,7 @@ class TextColumns {
   static void add_value(std::string_view text, Column& column);
 
   std::vector<Column> columns_;
+  bool is_semicolon_ = false;  // such files come from places where decimals have commas
 };
 
 }  // namespace lloyd
