@@ -1,8 +1,10 @@
 // Samples in device memory, for backends that read them: the same bits as for the same samples in
 // host memory.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -79,6 +81,11 @@ Setting with_empty_clusters(Setting setting, std::int64_t count, std::int64_t d,
   return setting;
 }
 
+// The bits of the statistics of a feature.
+auto words_of(const FeatureStatistics& feature) {
+  return std::bit_cast<std::array<std::uint64_t, sizeof(FeatureStatistics) / 8>>(feature);
+}
+
 void statistics(const Context& context) {
   const DType dtype = context.dtype();
   Samples zeros = lattice(5000, 2, 1, 121);
@@ -99,7 +106,7 @@ void statistics(const Context& context) {
     const std::vector<FeatureStatistics> expected = twins.host.statistics();
     const std::vector<FeatureStatistics> got = twins.device.statistics();
     for (std::size_t j = 0; j < expected.size(); ++j) {
-      expect(std::memcmp(&expected[j], &got[j], sizeof(FeatureStatistics)) == 0,
+      expect(words_of(expected[j]) == words_of(got[j]),
              "n={} d={}, feature {}: minimum {}, maximum {}, mean {}, variance {}, quantum 2^{}; "
              "in host memory {}, {}, {}, {}, 2^{}",
              samples.n, samples.d, j, got[j].minimum, got[j].maximum, got[j].mean, got[j].variance,

@@ -39,7 +39,8 @@ inline constexpr std::uintptr_t kDeviceBit = std::uintptr_t{1} << 62;
 
 template <class T>
 T* flip_address(T* address) {
-  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) ^ kDeviceBit);
+  const std::uintptr_t flipped = reinterpret_cast<std::uintptr_t>(address) ^ kDeviceBit;
+  return reinterpret_cast<T*>(flipped);  // NOLINT(performance-no-int-to-ptr)
 }
 
 inline bool is_device_address(const void* address) {
