@@ -97,7 +97,8 @@ struct TextFeature {
   /// three decimals, all others are integers below 1000, and no feature has other decimals;
   /// otherwise empty.
   std::string grouped;
-  std::string integer;  ///< one of these integers
+  /// One of these integers; empty if there is none, as may be where semicolons separate cells.
+  std::string integer;
 };
 
 /// A validated data set. The constructors validate the values and compute their statistics, once.
