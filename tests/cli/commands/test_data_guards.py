@@ -542,6 +542,11 @@ MESSAGES = [
      "'sep=;' tells spreadsheets the delimiter: sed 1d removes the line, and --delimiter ';' reads the others", None),
     ("units with a gap", "name,x,y\n,m/s,%\nann,1,2\nbob,2,3\n", [], "such as titles and units: sed 2d removes all but the "
      "first", None),
+    ("units with a hyphen", "x,y,z\ncm,kg,-\n1,2,3\n4,5,6\n", [], "such as titles and units: sed 2d removes all but the "
+     "first", None),
+    ("hyphens for missing values", "name,x,y\nann,-,-\nbob,1,2\ncat,3,4\n", ["--drop-columns", "name"],
+     "'-' is not a number; a missing value must be filled in, or its row left out (--drop-missing)",
+     ["--drop-columns", "name", "--drop-missing"]),
     ("percent signs", "x,y\n12%,1\n13%,2\n", [],
      "leave out units, percent signs and currency symbols: sed 's/%//g'", None),
     ("negative amounts", "x,y\n(12.5),1\n13,2\n", [], "'(12.5)' is not a number; if it is negative, write -12.5", None),

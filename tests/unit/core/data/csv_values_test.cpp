@@ -297,6 +297,7 @@ TEST_F(CsvValues, RefusesTitlesAndUnits) {
   EXPECT_EQ(refusal("Sales,2024\na,b\n1,2\n"), two + "1d removes all but the last");
   EXPECT_EQ(refusal("a,b\nm,kg\n1,2\n"), two + "2d removes all but the first");
   EXPECT_EQ(refusal("name,x,y\n,m/s,%\nann,1,2\n"), two + "2d removes all but the first");
+  EXPECT_EQ(refusal("x,y,z\ncm,--,-\n1,2,3\n"), two + "2d removes all but the first");
   CsvOptions options;
   options.columns = {"a"};
   EXPECT_EQ(refusal("Sales\na,b\n1,2\n", options), two + "1d removes all but the last");
