@@ -123,6 +123,13 @@ class Sentinels(TestCase):
         self.assertIn("so 0 may stand for a missing value; --missing=0 with --drop-missing leaves such rows out, but also "
                       "those with 0 in 'children', and --drop-columns bmi leaves the column out\n", said)
 
+    def test_the_advice_fits_chosen_columns(self):
+        rows = [f"{0 if i % 9 == 0 else 30 + 7 * i % 30},{i % 3}" for i in range(60)]
+        file = self.write("x.csv", "bmi,children\n" + "\n".join(rows) + "\n")
+        said = run("fit", file, "-k", "2", "--columns", "bmi,children").stderr
+        self.assertIn("leaves such rows out, but also those with 0 in 'children'; to keep them, leave bmi out of "
+                      "--columns\n", said)
+
     def sentinel_warnings(self, *columns, file="rows.csv", options=()):
         path = self.write(file, table(",".join("abcdefgh"[:len(columns)]), *columns))
         lines = run("fit", path, "-k", "2", *options).stderr.splitlines()
@@ -547,6 +554,14 @@ MESSAGES = [
     ("hyphens for missing values", "name,x,y\nann,-,-\nbob,1,2\ncat,3,4\n", ["--drop-columns", "name"],
      "'-' is not a number; a missing value must be filled in, or its row left out (--drop-missing)",
      ["--drop-columns", "name", "--drop-missing"]),
+    ("chosen columns of text", "x,y\na,b\nc,d\n", ["--columns", "x,y"],
+     "--columns chooses the columns that are numbers, --label-column takes one as classes", None),
+    ("a chosen column without a name", "x,\n1,\n2,\n", ["--columns", "0,1"],
+     "the column has no name, as when every line ends with a delimiter; leave 1 out of --columns", ["--columns", "0"]),
+    ("a chosen column without values", "x,y\n1,\n2,\n", ["--columns", "x,y", "--drop-missing"],
+     "column 2 has no value at all; leave y out of --columns", ["--columns", "x", "--drop-missing"]),
+    ("a line break in a chosen column", 'x,y\n"1\n2",3\n', ["--columns", "x,y"],
+     "which is allowed only in columns that are left out (--columns or --drop-columns)", ["--columns", "y"]),
     ("percent signs", "x,y\n12%,1\n13%,2\n", [],
      "leave out units, percent signs and currency symbols: sed 's/%//g'", None),
     ("negative amounts", "x,y\n(12.5),1\n13,2\n", [], "'(12.5)' is not a number; if it is negative, write -12.5", None),
@@ -750,6 +765,8 @@ class Standardize(TestCase):
                               "it is standardized, its other values have a standard deviation below 0.01 and hardly "
                               "count; correct the value or remove its row; --drop-columns x leaves the feature out"])
             self.assertEqual(warnings(values), [])
+            self.assertTrue(warnings(values, "--standardize", "--columns", "x,y")[0].endswith(
+                "count; correct the value or remove its row, or leave x out of --columns"))
         categories = [1 if i == 7 else 0 for i in range(30)]
         log_normal = [math.exp(2 * statistics.NormalDist().inv_cdf((7 * i % 1000 + 0.5) / 1000)) for i in range(1000)]
         cauchy = [math.tan(math.pi * ((7 * i % 30 + 0.5) / 30 - 0.5)) for i in range(30)]

@@ -442,7 +442,7 @@ TEST_F(CsvValues, ReadsLineBreaksInColumnsThatAreLeftOut) {
             "leaves the column out, label_column = \"y\" takes it as classes");
   const std::string refused =
       ": the quoted cell has a line break, which is allowed only in columns that are left out (the "
-      "drop_columns option)";
+      "columns option or the drop_columns option)";
   EXPECT_EQ(refusal("x,note,y\n1,\"a\nb\",2\n"), "t.csv, line 2, column 2" + refused);
   EXPECT_EQ(refusal("\"the\nname\",y\n1,2\n"), "t.csv, line 1, column 1" + refused);
   EXPECT_EQ(refusal("x,y\n1,cat\n2,\"a\nb\"\n"), "t.csv, line 3, column 2" + refused) << "a class";
