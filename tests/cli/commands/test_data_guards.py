@@ -161,6 +161,13 @@ class Sentinels(TestCase):
         for limit, count in (("36MiB", "100 of the first 1000 rows"), ("1GiB", "30100 rows")):
             said = run("fit", file, "-k", "1", "--max-iterations", "1", "--memory-limit", limit).stderr
             self.assertIn(f"column 0 is -999 in {count} and from 0 to 100 in the others", said)
+    def test_values_with_the_period_of_the_inspected_rows_are_found(self):
+        """Every sixth of 6000 rows, of which 1000 are inspected."""
+        columns = [[-1 if i % 6 == place else 100 + 7919 * i % 601 / 8 for i in range(6000)] for place in range(6)]
+        self.assertEqual(self.sentinel_warnings(*columns), [
+            "'a' is -1 in 1000 rows and from 100 to 175 in the others, so -1 may stand for a missing value, also in "
+            "'b' (1000), 'c' (1000), 'd' (1000), 'e' (1000) and 'f' (1000); --missing=-1 with --drop-missing leaves such "
+            "rows out"])
 
     def test_ordinary_columns_of_many_rows_are_not_warned_of(self):
         rows = range(4000)
