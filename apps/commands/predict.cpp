@@ -31,6 +31,7 @@
 #include "fit/ranks/rank_device.hpp"
 #include "fit/ranks/rank_files.hpp"
 #include "guards/data_guards.hpp"
+#include "guards/inspected_rows.hpp"
 #include "json/parameters_json.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
@@ -195,6 +196,10 @@ ExitStatus label_on_ranks(const Context& context, PredictOptions options, RankSc
       rounding_losses_on_ranks(unscaled, options.memory, scope.communicator());
   if (scope.is_first()) warn_of_rounding(losses, {}, options.data);
   const RankData data = hold_rank_rows(source, *chosen, planned_fit(model), options.memory, scope);
+  ranks.together([&] {
+    // Standardized values are not those of the file.
+    if (scope.is_first() && !model.standardization) warn_of_sentinels(data.dataset, options.data);
+  });
   scope.enter("while labelling");
   GuestScope labelling;
   BackendSession session(chosen->backend, data.dataset, chosen->parameters, data.block_rows);
@@ -226,7 +231,15 @@ int predict(const Context& context, PredictOptions options) {
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
-  if (model.standardization) file.standardize(*model.standardization);
+  const auto inspect = [&](const Dataset& samples) {
+    warn_of_header(samples, options.data);
+    warn_of_sentinels(samples, options.data);
+  };
+  if (model.standardization) {
+    // One row more than are inspected tells that the file has more rows.
+    file.inspect(kMaxInspectedRows + 1, inspect);
+    file.standardize(*model.standardization);
+  }
   const ChosenBackend chosen = options.backend.choose(context);
   if (chosen.given.contains("threads")) {
     note_warnings(thread_warnings(chosen.parameters.text("threads"), usable_processors()));
@@ -238,7 +251,7 @@ int predict(const Context& context, PredictOptions options) {
   const BoundedData data = file.hold(chosen, planned_fit(model), distances_memory);
   planning.end();
   const Dataset& dataset = data.dataset;
-  warn_of_header(dataset, options.data);
+  if (!model.standardization) inspect(dataset);
   const std::int64_t rows = dataset.samples() + dataset.dropped_rows;  // of the file
   if (!options.labels.empty()) require_labels_space(options.labels, rows);
   if (!options.distances.empty()) require_matrix_space(options.distances, rows);

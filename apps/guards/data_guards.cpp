@@ -115,10 +115,13 @@ std::string rounding_warning(const std::string& file, const std::string& feature
 
 class Guards {
  public:
-  Guards(const Dataset& dataset, const DataOptions& options, Remedy remedy)
+  // `has_model_features`: the features are those of a model, so none may be left out.
+  Guards(const Dataset& dataset, const DataOptions& options, Remedy remedy,
+         bool has_model_features = false)
       : dataset_(dataset),
         options_(options),
         remedy_(remedy),
+        has_model_features_(has_model_features),
         features_(dataset.statistics()),
         flagged_(features_.size()),
         covers_rounding_(features_.size()) {}
@@ -351,6 +354,7 @@ class Guards {
 
   // How the rows are kept without the columns, if these may be left out.
   std::string advice_to_keep_rows(std::span<const ColumnSentinel> columns) const {
+    if (has_model_features_) return {};
     std::vector<std::string> arguments;
     for (const ColumnSentinel& each : columns) arguments.push_back(option_value(each.feature));
     return options_.columns.empty()
@@ -520,6 +524,7 @@ class Guards {
   const Dataset& dataset_;
   const DataOptions& options_;
   Remedy remedy_;
+  bool has_model_features_;
   const std::vector<FeatureStatistics>& features_;
   std::vector<bool> flagged_;
   std::vector<bool> covers_rounding_;
@@ -571,6 +576,13 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
         options.file, column_text(feature_names, options, loss.feature), loss, advice));
   }
   return warnings;
+}
+
+void warn_of_sentinels(const Dataset& dataset, const DataOptions& options) {
+  if (dataset.samples() < kMinInspectedSamples) return;
+  Guards guards(dataset, options, Remedy::option, true);
+  guards.check_sentinels();
+  note_warnings(guards.take());
 }
 
 void warn_of_header(const Dataset& dataset, const DataOptions& options) {

@@ -117,10 +117,9 @@ InspectedRows InspectedRows::spread(const Dataset& dataset) {
 
 InspectedRows::InspectedRows(const Dataset& dataset, bool is_spread)
     : features_(dataset.features()) {
-  constexpr std::int64_t kMaxRows = 1000;
   constexpr std::int64_t kMaxValues = std::int64_t{1} << 20;
   const std::int64_t fitting = std::max(kMinInspectedSamples, kMaxValues / features_);
-  rows_ = std::min({dataset.samples(), kMaxRows, fitting});
+  rows_ = std::min({dataset.samples(), kMaxInspectedRows, fitting});
   values_.resize(static_cast<std::size_t>(rows_ * features_));
   if (dataset.in_memory()) {
     for (std::int64_t i = 0; i < rows_; ++i) {

@@ -13,8 +13,11 @@ namespace lloyd::apps {
 
 /// Data sets of fewer samples are not inspected.
 inline constexpr std::int64_t kMinInspectedSamples = 10;
+/// Maximum number of rows that are inspected.
+inline constexpr std::int64_t kMaxInspectedRows = 1000;
 
-/// The first rows of a data set, as float64: 1000, or fewer if they are long or fewer exist.
+/// The first rows of a data set, as float64: kMaxInspectedRows, or fewer if they are long or fewer
+/// exist.
 class InspectedRows {
  public:
   /// Reads the rows if the data set is not in memory, and throws what reading throws.

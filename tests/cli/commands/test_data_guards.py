@@ -161,6 +161,37 @@ class Sentinels(TestCase):
         for limit, count in (("36MiB", "100 of the first 1000 rows"), ("1GiB", "30100 rows")):
             said = run("fit", file, "-k", "1", "--max-iterations", "1", "--memory-limit", limit).stderr
             self.assertIn(f"column 0 is -999 in {count} and from 0 to 100 in the others", said)
+
+    def test_predict_warns_of_them(self):
+        def sentinel_warnings(*arguments):
+            lines = run("predict", *arguments).stderr.splitlines()
+            return [line.removeprefix(f"lloyd: warning: {arguments[1]}: ") for line in lines if "missing value" in line]
+        values = [*range(27), 9999, 9999, 9999]
+        text = self.write("x.csv", table("x,y", [values[7 * i % 30] for i in range(30)], Y))
+        binary, long = self.folder / "x.npy", self.folder / "long.npy"
+        run("data", "convert", text, binary)
+        run("data", "convert", self.write("long.csv", table("", [values[7 * i % 30] for i in range(1500)],
+                                                            [i % 7 for i in range(1500)])), long)
+        ordinary = self.write("ordinary.csv", table("x,y", X, Y))
+        found = "is 9999 in 3 rows and from 0 to 26 in the others, so 9999 may stand for a missing value; "
+        remedy = "--drop-missing leaves such rows out if the cells are NaN"
+        model = self.folder / "model.json"
+        for options in ([], ["--standardize"]):
+            with self.subTest(options):
+                run("fit", ordinary, "-k", "2", *options, "--model", model)
+                self.assertEqual(sentinel_warnings(model, ordinary), [])
+                self.assertEqual(sentinel_warnings(model, text),
+                                 [f"'x' {found}--missing=9999 with --drop-missing leaves such rows out"])
+                self.assertEqual(sentinel_warnings(model, binary), [f"column 0 {found}{remedy}"])
+                rows = "100 of the first 1000 rows" if options else "150 rows"
+                self.assertEqual(sentinel_warnings(model, long), [f"column 0 {found}{remedy}".replace("3 rows", rows)])
+
+    def test_predict_does_not_advise_to_leave_a_feature_out(self):
+        file = self.write("x.csv", table("x,y", [0 if i % 9 == 0 else 30 + 7 * i % 30 for i in range(60)],
+                                         [i % 3 for i in range(60)]))
+        said = run("predict", self.write("c.csv", "x,y\n30,1\n50,1\n"), file).stderr
+        self.assertIn("--missing=0 with --drop-missing leaves such rows out, but also those with 0 in 'y'\n", said)
+
     def test_values_with_the_period_of_the_inspected_rows_are_found(self):
         """Every sixth of 6000 rows, of which 1000 are inspected."""
         columns = [[-1 if i % 6 == place else 100 + 7919 * i % 601 / 8 for i in range(6000)] for place in range(6)]
