@@ -50,6 +50,7 @@ struct BlobsOptions {
 template <class Copy>
 CopiedRows write_file(const std::string& output, const std::vector<std::filesystem::path>& inputs,
                       CopyOptions options, const Copy& copy) {
+  refuse_hyphen(output, enumerated(writable_extensions(), "or"));
   const std::filesystem::path file = absolute_path(output);
   refuse_overwriting({file}, inputs);
   install_interrupt_handler();

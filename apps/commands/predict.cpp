@@ -84,6 +84,12 @@ void refuse_swapped_arguments(const PredictOptions& options) {
 // Makes the paths of the outputs absolute. Throws InputError.
 void complete(PredictOptions& options) {
   refuse_swapped_arguments(options);
+  if (options.labels == "-") {
+    throw InputError(
+        "--labels is '-', but it takes a file; without --labels and --distances, labels are "
+        "printed "
+        "to standard output");
+  }
   for (std::string* const output : {&options.labels, &options.distances}) {
     check_extension(*output, {".csv", ".npy"});
     *output = absolute_path(*output).string();
