@@ -172,7 +172,7 @@ int describe(DataOptions data, bool json) {
   warn_of_rounding(rounding_losses(dataset.rounding, features), dataset.feature_names, data);
   if (json) {
     nlohmann::ordered_json document = {
-        {"name", dataset.name()},
+        {"name", data_name(dataset)},
         {"samples", dataset.samples()},
         {"features", dataset.features()},
         {"dtype", to_string(dataset.dtype())},
@@ -191,9 +191,9 @@ int describe(DataOptions data, bool json) {
     print_json(document);
     return kDone;
   }
-  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n", printable(dataset.name()),
-             dataset.samples(), dataset.features(), to_string(dataset.dtype()),
-             dataset.fingerprint());
+  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n",
+             printable(data_name(dataset)), dataset.samples(), dataset.features(),
+             to_string(dataset.dtype()), dataset.fingerprint());
   if (!dataset.classes.empty()) {
     print_text("{}, in column {}\n", classes_text(dataset.classes), class_column_text(dataset));
   }

@@ -148,12 +148,12 @@ void print_summary(const PredictOptions& options, const Model& model, const Chos
   const Dataset& dataset = session.dataset();
   if (!options.json) {
     print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
-               dataset.total_samples(), printable(dataset.name()), model.clusters, options.model,
-               labelling.result.inertia);
+               dataset.total_samples(), printable(data_name(dataset)), model.clusters,
+               options.model, labelling.result.inertia);
     return;
   }
   print_json(
-      {{"dataset", {{"name", dataset.name()}, {"samples", dataset.total_samples()}}},
+      {{"dataset", {{"name", data_name(dataset)}, {"samples", dataset.total_samples()}}},
        {"backend",
         {{"name", chosen.backend->name()}, {"parameters", parameters_json(chosen.parameters)}}},
        {"clusters", model.clusters},
