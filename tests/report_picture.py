@@ -93,6 +93,8 @@ def main():
                 document.querySelector('main').style.paddingBottom = '24px';
             """)
             browser.wait("document.querySelector('#replay svg').viewBox.baseVal.width < 500")
+            # The note on columns out of view is updated in the next frame, which changes the height of the page.
+            browser.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             assert browser.errors() == [], browser.errors()
             browser.screenshot(picture)
     version = subprocess.run([lloyd, "--version"], check=True, capture_output=True, text=True).stdout.split()[:2]

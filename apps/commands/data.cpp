@@ -50,6 +50,7 @@ struct BlobsOptions {
 template <class Copy>
 CopiedRows write_file(const std::string& output, const std::vector<std::filesystem::path>& inputs,
                       CopyOptions options, const Copy& copy) {
+  refuse_hyphen(output, enumerated(writable_extensions(), "or"));
   const std::filesystem::path file = absolute_path(output);
   refuse_overwriting({file}, inputs);
   install_interrupt_handler();
@@ -171,7 +172,7 @@ int describe(DataOptions data, bool json) {
   warn_of_rounding(rounding_losses(dataset.rounding, features), dataset.feature_names, data);
   if (json) {
     nlohmann::ordered_json document = {
-        {"name", dataset.name()},
+        {"name", data_name(dataset)},
         {"samples", dataset.samples()},
         {"features", dataset.features()},
         {"dtype", to_string(dataset.dtype())},
@@ -190,9 +191,9 @@ int describe(DataOptions data, bool json) {
     print_json(document);
     return kDone;
   }
-  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n", printable(dataset.name()),
-             dataset.samples(), dataset.features(), to_string(dataset.dtype()),
-             dataset.fingerprint());
+  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n",
+             printable(data_name(dataset)), dataset.samples(), dataset.features(),
+             to_string(dataset.dtype()), dataset.fingerprint());
   if (!dataset.classes.empty()) {
     print_text("{}, in column {}\n", classes_text(dataset.classes), class_column_text(dataset));
   }

@@ -31,6 +31,7 @@
 #include "fit/ranks/rank_device.hpp"
 #include "fit/ranks/rank_files.hpp"
 #include "guards/data_guards.hpp"
+#include "guards/inspected_rows.hpp"
 #include "json/parameters_json.hpp"
 #include "options/backend_options.hpp"
 #include "options/bounded_data.hpp"
@@ -83,6 +84,12 @@ void refuse_swapped_arguments(const PredictOptions& options) {
 // Makes the paths of the outputs absolute. Throws InputError.
 void complete(PredictOptions& options) {
   refuse_swapped_arguments(options);
+  if (options.labels == "-") {
+    throw InputError(
+        "--labels is '-', but it takes a file; without --labels and --distances, labels are "
+        "printed "
+        "to standard output");
+  }
   for (std::string* const output : {&options.labels, &options.distances}) {
     check_extension(*output, {".csv", ".npy"});
     *output = absolute_path(*output).string();
@@ -141,12 +148,12 @@ void print_summary(const PredictOptions& options, const Model& model, const Chos
   const Dataset& dataset = session.dataset();
   if (!options.json) {
     print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
-               dataset.total_samples(), printable(dataset.name()), model.clusters, options.model,
-               labelling.result.inertia);
+               dataset.total_samples(), printable(data_name(dataset)), model.clusters,
+               options.model, labelling.result.inertia);
     return;
   }
   print_json(
-      {{"dataset", {{"name", dataset.name()}, {"samples", dataset.total_samples()}}},
+      {{"dataset", {{"name", data_name(dataset)}, {"samples", dataset.total_samples()}}},
        {"backend",
         {{"name", chosen.backend->name()}, {"parameters", parameters_json(chosen.parameters)}}},
        {"clusters", model.clusters},
@@ -195,6 +202,10 @@ ExitStatus label_on_ranks(const Context& context, PredictOptions options, RankSc
       rounding_losses_on_ranks(unscaled, options.memory, scope.communicator());
   if (scope.is_first()) warn_of_rounding(losses, {}, options.data);
   const RankData data = hold_rank_rows(source, *chosen, planned_fit(model), options.memory, scope);
+  ranks.together([&] {
+    // Standardized values are not those of the file.
+    if (scope.is_first() && !model.standardization) warn_of_sentinels(data.dataset, options.data);
+  });
   scope.enter("while labelling");
   GuestScope labelling;
   BackendSession session(chosen->backend, data.dataset, chosen->parameters, data.block_rows);
@@ -226,7 +237,15 @@ int predict(const Context& context, PredictOptions options) {
   BoundedFile file(options.data, options.memory);
   check_features(options.model, model, file);
   warn_of_rounding(file.rounding_losses(), file.feature_names(), options.data);
-  if (model.standardization) file.standardize(*model.standardization);
+  const auto inspect = [&](const Dataset& samples) {
+    warn_of_header(samples, options.data);
+    warn_of_sentinels(samples, options.data);
+  };
+  if (model.standardization) {
+    // One row more than are inspected tells that the file has more rows.
+    file.inspect(kMaxInspectedRows + 1, inspect);
+    file.standardize(*model.standardization);
+  }
   const ChosenBackend chosen = options.backend.choose(context);
   if (chosen.given.contains("threads")) {
     note_warnings(thread_warnings(chosen.parameters.text("threads"), usable_processors()));
@@ -238,7 +257,7 @@ int predict(const Context& context, PredictOptions options) {
   const BoundedData data = file.hold(chosen, planned_fit(model), distances_memory);
   planning.end();
   const Dataset& dataset = data.dataset;
-  warn_of_header(dataset, options.data);
+  if (!model.standardization) inspect(dataset);
   const std::int64_t rows = dataset.samples() + dataset.dropped_rows;  // of the file
   if (!options.labels.empty()) require_labels_space(options.labels, rows);
   if (!options.distances.empty()) require_matrix_space(options.distances, rows);

@@ -148,7 +148,7 @@ nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& 
             {"accuracy", to_string(chosen.backend->accuracy(dataset.dtype()))},
             {"reproducibility", to_string(chosen.backend->reproducibility(dataset.dtype()))}}},
           {"dataset",
-           {{"name", dataset.name()},
+           {{"name", data_name(dataset)},
             {"samples", dataset.total_samples()},
             {"features", dataset.features()},
             {"dtype", to_string(dataset.dtype())},
@@ -172,7 +172,7 @@ void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const Fit
                   const Fit& fit) {
   const std::string changes = chosen.parameters.describe_changes();
   const std::string classes = class_column_text(dataset);
-  print_text("data        {}: {} samples of {} features, {}{}{}\n", printable(dataset.name()),
+  print_text("data        {}: {} samples of {} features, {}{}{}\n", printable(data_name(dataset)),
              dataset.total_samples(), dataset.features(), to_string(dataset.dtype()),
              classes.empty() ? "" : "; classes in column ", classes);
   if (fit.standardization) {

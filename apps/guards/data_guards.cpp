@@ -115,10 +115,13 @@ std::string rounding_warning(const std::string& file, const std::string& feature
 
 class Guards {
  public:
-  Guards(const Dataset& dataset, const DataOptions& options, Remedy remedy)
+  // `has_model_features`: the features are those of a model, so none may be left out.
+  Guards(const Dataset& dataset, const DataOptions& options, Remedy remedy,
+         bool has_model_features = false)
       : dataset_(dataset),
         options_(options),
         remedy_(remedy),
+        has_model_features_(has_model_features),
         features_(dataset.statistics()),
         flagged_(features_.size()),
         covers_rounding_(features_.size()) {}
@@ -262,9 +265,11 @@ class Guards {
       warnings_.push_back(fmt::format(
           "{}: {} has a value, {:.6g}, that is {:.3g} standard deviations from the mean, so once "
           "it is standardized, its other values have a standard deviation below {:g} and hardly "
-          "count; correct the value or remove its row; {}",
+          "count; correct the value or remove its row{}",
           options_.file, name(column), above > below ? feature.maximum : feature.minimum, z,
-          1 / kMaxScaleRatio, drop_advice(column, "the feature")));
+          1 / kMaxScaleRatio,
+          options_.columns.empty() ? "; " + drop_advice(column, "the feature")
+                                   : ", or " + choice_without({option_value(column)})));
     }
   }
 
@@ -337,17 +342,26 @@ class Guards {
             ? fmt::format("'dataset.missing: [{}]' with 'dataset.drop_missing: true'",
                           yaml_list(text))
             : fmt::format("--missing={} with --drop-missing", text.front());
-    std::vector<std::string> arguments;
-    for (const ColumnSentinel& each : columns) arguments.push_back(option_value(each.feature));
     for (std::int64_t j = 0; j < std::ssize(features_); ++j) {
       const bool is_known = std::any_of(columns.begin(), columns.end(),
                                         [&](const auto& each) { return each.feature == j; });
       if (is_known || !has_value(dataset_, rows, j, value)) continue;
-      return fmt::format(
-          "{} leaves such rows out, but also those with {} in {}, and {}", missing, value, name(j),
-          drop_advice(arguments, columns.size() == 1 ? "the column" : "the columns"));
+      return fmt::format("{} leaves such rows out, but also those with {} in {}{}", missing, value,
+                         name(j), advice_to_keep_rows(columns));
     }
     return missing + " leaves such rows out";
+  }
+
+  // How the rows are kept without the columns, if these may be left out.
+  std::string advice_to_keep_rows(std::span<const ColumnSentinel> columns) const {
+    if (has_model_features_) return {};
+    std::vector<std::string> arguments;
+    for (const ColumnSentinel& each : columns) arguments.push_back(option_value(each.feature));
+    return options_.columns.empty()
+               ? fmt::format(
+                     ", and {}",
+                     drop_advice(arguments, columns.size() == 1 ? "the column" : "the columns"))
+               : fmt::format("; to keep them, {}", choice_without(arguments));
   }
 
   const std::vector<std::string>& names() const { return dataset_.feature_names; }
@@ -443,6 +457,13 @@ class Guards {
                      : fmt::format("'lloyd data convert {}' leaves {} out", option, what);
   }
 
+  // The counterpart of drop_advice() if --columns, which excludes --drop-columns, chose the
+  // columns.
+  std::string choice_without(const std::vector<std::string>& columns) const {
+    return fmt::format("leave {} out of {}", enumerated(columns, "and"),
+                       remedy_ == Remedy::key ? "'dataset.columns'" : "--columns");
+  }
+
   std::string label_advice(std::int64_t feature) const {
     const std::string value = option_value(feature);
     return remedy_ == Remedy::key ? fmt::format("'dataset.label_column: {}'", yaml_list({value}))
@@ -503,6 +524,7 @@ class Guards {
   const Dataset& dataset_;
   const DataOptions& options_;
   Remedy remedy_;
+  bool has_model_features_;
   const std::vector<FeatureStatistics>& features_;
   std::vector<bool> flagged_;
   std::vector<bool> covers_rounding_;
@@ -554,6 +576,13 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
         options.file, column_text(feature_names, options, loss.feature), loss, advice));
   }
   return warnings;
+}
+
+void warn_of_sentinels(const Dataset& dataset, const DataOptions& options) {
+  if (dataset.samples() < kMinInspectedSamples) return;
+  Guards guards(dataset, options, Remedy::option, true);
+  guards.check_sentinels();
+  note_warnings(guards.take());
 }
 
 void warn_of_header(const Dataset& dataset, const DataOptions& options) {

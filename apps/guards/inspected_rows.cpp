@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <lloyd/data/row_source.hpp>
+#include <lloyd/random.hpp>
 
 namespace lloyd::apps {
 namespace {
@@ -24,6 +25,15 @@ std::string lower_case(std::string_view text) {
 
 bool is_year(double value) {
   return value >= 1900 && value <= 2100 && value == std::floor(value);
+}
+
+// A pseudo-random row of part `part` of `parts` equal parts of `rows` rows; always the same one.
+std::int64_t row_of_part(std::int64_t part, std::int64_t parts, std::int64_t rows) {
+  const std::int64_t begin = part * rows / parts;
+  const std::int64_t end = (part + 1) * rows / parts;
+  const RandomStream offsets(0, 0);
+  return begin + static_cast<std::int64_t>(offsets.below(static_cast<std::uint64_t>(end - begin),
+                                                         static_cast<std::uint64_t>(part)));
 }
 
 // True for values that are hardly ever measured, and often stand for missing ones.
@@ -107,14 +117,13 @@ InspectedRows InspectedRows::spread(const Dataset& dataset) {
 
 InspectedRows::InspectedRows(const Dataset& dataset, bool is_spread)
     : features_(dataset.features()) {
-  constexpr std::int64_t kMaxRows = 1000;
   constexpr std::int64_t kMaxValues = std::int64_t{1} << 20;
   const std::int64_t fitting = std::max(kMinInspectedSamples, kMaxValues / features_);
-  rows_ = std::min({dataset.samples(), kMaxRows, fitting});
+  rows_ = std::min({dataset.samples(), kMaxInspectedRows, fitting});
   values_.resize(static_cast<std::size_t>(rows_ * features_));
   if (dataset.in_memory()) {
     for (std::int64_t i = 0; i < rows_; ++i) {
-      const std::int64_t row = is_spread ? i * dataset.samples() / rows_ : i;
+      const std::int64_t row = is_spread ? row_of_part(i, rows_, dataset.samples()) : i;
       for (std::int64_t j = 0; j < features_; ++j) {
         values_[static_cast<std::size_t>(i * features_ + j)] = dataset.matrix().at(row, j);
       }

@@ -13,14 +13,18 @@ namespace lloyd::apps {
 
 /// Data sets of fewer samples are not inspected.
 inline constexpr std::int64_t kMinInspectedSamples = 10;
+/// Maximum number of rows that are inspected.
+inline constexpr std::int64_t kMaxInspectedRows = 1000;
 
-/// The first rows of a data set, as float64: 1000, or fewer if they are long or fewer exist.
+/// The first rows of a data set, as float64: kMaxInspectedRows, or fewer if they are long or fewer
+/// exist.
 class InspectedRows {
  public:
   /// Reads the rows if the data set is not in memory, and throws what reading throws.
   explicit InspectedRows(const Dataset& dataset);
   explicit InspectedRows(const CopiedRows& copied);
-  /// As many rows, spread evenly over the data set if all of it is in memory; else the first ones.
+  /// As many rows: if all of the data set is in memory, one at a pseudo-random place in each of as
+  /// many equal parts of it, so that values with a period are not missed; else the first ones.
   static InspectedRows spread(const Dataset& dataset);
 
   std::int64_t rows() const { return rows_; }

@@ -104,6 +104,21 @@ BoundedFile::BoundedFile(const DataOptions& data, const MemoryOption& memory)
   }
 }
 
+void BoundedFile::inspect(std::int64_t rows,
+                          const std::function<void(const Dataset&)>& body) const {
+  if (text_) {
+    body(*text_);
+    return;
+  }
+  const StatisticsBlocks blocks = plan_statistics(*source_);
+  check_reading_memory(name(), blocks.bytes, memory_.limit);
+  const std::shared_ptr<const RowSource> borrowed(std::shared_ptr<void>(), source_.get());
+  body(with_missing_advice([&] {
+    return Dataset(select_rows(borrowed, {0, std::min(rows, samples())}), blocks.rows,
+                   [](std::int64_t) { return interrupted(); });
+  }));
+}
+
 Standardization BoundedFile::standardize(const std::function<void(const Dataset&)>& inspect) {
   if (text_) {
     inspect(*text_);

@@ -16,6 +16,7 @@
 #include <lloyd/internal/shown.hpp>
 
 #include "output/file_identity.hpp"
+#include "output/messages.hpp"
 #include "output/output.hpp"
 #include "supervision/interrupt.hpp"
 #include "text/names.hpp"
@@ -69,6 +70,10 @@ std::vector<std::int64_t> column_numbers(const std::string& option, const std::s
 }
 
 }  // namespace
+
+std::string data_name(const Dataset& dataset) {
+  return with_names(dataset.name());
+}
 
 std::string class_column_text(const Dataset& dataset) {
   if (dataset.classes.empty() || dataset.class_column < 0) return {};

@@ -25,6 +25,9 @@ struct MissingColumn {
   std::int64_t rows = 0;
 };
 
+/// The name of a data set in results: that of its file, or "standard input".
+std::string data_name(const Dataset& dataset);
+
 /// The column that holds the classes of a data set: "'species'" or, without a name, "4". Empty if
 /// there are no classes.
 std::string class_column_text(const Dataset& dataset);

@@ -52,9 +52,10 @@ StandardInput::StandardInput() {
   }
   std::vector<char> block(std::size_t{1} << 20);
   std::size_t size = read_block(block);
-  file_ =
-      folder_.path() / fmt::format("standard input{}", extension_of_format({block.data(), size}));
-  name_in_messages(file_.string(), "standard input");
+  const std::string unique = folder_.path().filename().string();
+  file_ = folder_.path() /
+          fmt::format("standard input {}{}", unique, extension_of_format({block.data(), size}));
+  name_in_messages(file_, "standard input");
   NewFile copy(file_);
   for (; size > 0; size = read_block(block)) copy.write({block.data(), size});
   copy.commit();

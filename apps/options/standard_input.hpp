@@ -16,8 +16,8 @@ class StandardInput {
   /// Error if the copy cannot be written.
   StandardInput();
 
-  /// The copy, "standard input" with the extension of its format. Messages call it "standard
-  /// input".
+  /// The copy, with the extension of its format and a name that no other file has. Messages call
+  /// it "standard input", as do results: see data_name().
   const std::filesystem::path& file() const { return file_; }
 
  private:

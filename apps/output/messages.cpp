@@ -24,10 +24,18 @@ std::atomic<bool> silent_messages{false};
 
 struct NamedPath {
   std::string path;
+  std::string file_name;
   std::string name;
 };
 // Empty until name_in_messages().
 NamedPath named_path;
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
 
 }  // namespace
 
@@ -35,18 +43,15 @@ int message_descriptor() noexcept {
   return messages;
 }
 
-void name_in_messages(std::string path, std::string name) {
-  named_path = {std::move(path), std::move(name)};
+void name_in_messages(const std::filesystem::path& path, std::string name) {
+  named_path = {path.string(), path.filename().string(), std::move(name)};
 }
 
 std::string with_names(std::string_view text) {
-  const auto& [path, name] = named_path;
   std::string named(text);
-  if (path.empty()) return named;
-  for (std::size_t at = named.find(path); at != std::string::npos;
-       at = named.find(path, at + name.size())) {
-    named.replace(at, path.size(), name);
-  }
+  if (named_path.path.empty()) return named;
+  replace_all(named, named_path.path, named_path.name);
+  replace_all(named, named_path.file_name, named_path.name);
   return named;
 }
 
@@ -62,7 +67,7 @@ void write_message(std::string_view text) {
   if (is_silent()) return;
   std::string named;
   // Other texts are written without allocating, because a message may say that memory is exhausted.
-  if (!named_path.path.empty() && text.find(named_path.path) != std::string_view::npos) {
+  if (!named_path.path.empty() && text.find(named_path.file_name) != std::string_view::npos) {
     named = with_names(text);
     text = named;
   }

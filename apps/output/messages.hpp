@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -14,9 +15,10 @@ inline constexpr std::chrono::seconds kMessageGrace{1};
 /// Descriptor of standard error as it was before divert_standard_error().
 int message_descriptor() noexcept;
 
-/// From now on, messages contain `name`, which must be printable, in place of `path`: the path of a
-/// temporary file means nothing to the user. One path at a time.
-void name_in_messages(std::string path, std::string name);
+/// From now on, messages contain `name`, which must be printable, in place of `path` and of its
+/// file name: those of a temporary file mean nothing to the user. No other file may have the file
+/// name. One path at a time.
+void name_in_messages(const std::filesystem::path& path, std::string name);
 /// Applies name_in_messages() to a text.
 std::string with_names(std::string_view text);
 

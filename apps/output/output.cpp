@@ -22,9 +22,16 @@ void print_json(const nlohmann::ordered_json& json) {
   write_result(json.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 
+void refuse_hyphen(const std::filesystem::path& file, const std::string& extensions) {
+  if (file != "-") return;
+  throw InputError(fmt::format(
+      "an output is '-', but it is only written to a file, whose name ends in {}", extensions));
+}
+
 void check_extension(const std::filesystem::path& file,
                      std::initializer_list<const char*> extensions) {
   if (file.empty()) return;
+  refuse_hyphen(file, fmt::format("{}", fmt::join(extensions, " or ")));
   const std::string extension = lower_case_extension(file);
   if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end()) return;
   throw InputError(fmt::format("{}: the extension '{}' is unknown; {} can be written",

@@ -47,8 +47,12 @@ void print_text(fmt::format_string<Args...> text, Args&&... args) {
 /// replaced. Throws if it cannot be written.
 void print_json(const nlohmann::ordered_json& json);
 
-/// Throws InputError unless the file has one of the extensions, in lower or upper case. An empty
-/// path is ignored.
+/// Throws InputError if the path of an output is '-', which other programs take for standard
+/// output. `extensions`: those that the file may have, for the message.
+void refuse_hyphen(const std::filesystem::path& file, const std::string& extensions);
+
+/// Throws InputError unless the file has one of the extensions, in lower or upper case, and as
+/// refuse_hyphen() does. An empty path is ignored.
 void check_extension(const std::filesystem::path& file,
                      std::initializer_list<const char*> extensions);
 

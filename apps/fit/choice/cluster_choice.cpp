@@ -16,6 +16,7 @@
 #include "fit/choice/criteria_chart.hpp"
 #include "fit/fit_report.hpp"
 #include "json/json_or_null.hpp"
+#include "options/data_options.hpp"
 #include "output/output.hpp"
 #include "output/terminal.hpp"
 #include "text/csv_text.hpp"
@@ -153,7 +154,7 @@ void write_criteria(const std::filesystem::path& file, const ClusterChoiceReport
     output.write(experiment::csv_text(rows_json(report.choice)));
   } else {
     output.write(criteria_svg(
-        report.dataset.name(), report.choice.criteria,
+        data_name(report.dataset), report.choice.criteria,
         [&](std::size_t i) { return report.choice.fits[i].fit.result.inertia; },
         report.choice.suggestion.index));
   }

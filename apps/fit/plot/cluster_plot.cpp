@@ -17,6 +17,7 @@
 #include "chart/principal_axes.hpp"
 #include "chart/svg.hpp"
 #include "fit/plot/plotted_samples.hpp"
+#include "options/data_options.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -263,7 +264,7 @@ std::string header(const Dataset& dataset, const PlottedSamples& samples, const 
     return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" {}>{}</text>\n", kAreaLeft, y, style, text);
   };
   return line(22, "font-size=\"15\" font-weight=\"600\"",
-              escape_xml(shown(dataset.name(), kMaxNameBytes))) +
+              escape_xml(shown(data_name(dataset), kMaxNameBytes))) +
          line(42, "font-size=\"13\"",
               fmt::format("n = {}, d = {}, k = {}, inertia {:.8g}", n, dataset.features(),
                           fit.clusters, fit.result.inertia)) +

@@ -123,6 +123,13 @@ class Sentinels(TestCase):
         self.assertIn("so 0 may stand for a missing value; --missing=0 with --drop-missing leaves such rows out, but also "
                       "those with 0 in 'children', and --drop-columns bmi leaves the column out\n", said)
 
+    def test_the_advice_fits_chosen_columns(self):
+        rows = [f"{0 if i % 9 == 0 else 30 + 7 * i % 30},{i % 3}" for i in range(60)]
+        file = self.write("x.csv", "bmi,children\n" + "\n".join(rows) + "\n")
+        said = run("fit", file, "-k", "2", "--columns", "bmi,children").stderr
+        self.assertIn("leaves such rows out, but also those with 0 in 'children'; to keep them, leave bmi out of "
+                      "--columns\n", said)
+
     def sentinel_warnings(self, *columns, file="rows.csv", options=()):
         path = self.write(file, table(",".join("abcdefgh"[:len(columns)]), *columns))
         lines = run("fit", path, "-k", "2", *options).stderr.splitlines()
@@ -154,6 +161,44 @@ class Sentinels(TestCase):
         for limit, count in (("36MiB", "100 of the first 1000 rows"), ("1GiB", "30100 rows")):
             said = run("fit", file, "-k", "1", "--max-iterations", "1", "--memory-limit", limit).stderr
             self.assertIn(f"column 0 is -999 in {count} and from 0 to 100 in the others", said)
+
+    def test_predict_warns_of_them(self):
+        def sentinel_warnings(*arguments):
+            lines = run("predict", *arguments).stderr.splitlines()
+            return [line.removeprefix(f"lloyd: warning: {arguments[1]}: ") for line in lines if "missing value" in line]
+        values = [*range(27), 9999, 9999, 9999]
+        text = self.write("x.csv", table("x,y", [values[7 * i % 30] for i in range(30)], Y))
+        binary, long = self.folder / "x.npy", self.folder / "long.npy"
+        run("data", "convert", text, binary)
+        run("data", "convert", self.write("long.csv", table("", [values[7 * i % 30] for i in range(1500)],
+                                                            [i % 7 for i in range(1500)])), long)
+        ordinary = self.write("ordinary.csv", table("x,y", X, Y))
+        found = "is 9999 in 3 rows and from 0 to 26 in the others, so 9999 may stand for a missing value; "
+        remedy = "--drop-missing leaves such rows out if the cells are NaN"
+        model = self.folder / "model.json"
+        for options in ([], ["--standardize"]):
+            with self.subTest(options):
+                run("fit", ordinary, "-k", "2", *options, "--model", model)
+                self.assertEqual(sentinel_warnings(model, ordinary), [])
+                self.assertEqual(sentinel_warnings(model, text),
+                                 [f"'x' {found}--missing=9999 with --drop-missing leaves such rows out"])
+                self.assertEqual(sentinel_warnings(model, binary), [f"column 0 {found}{remedy}"])
+                rows = "100 of the first 1000 rows" if options else "150 rows"
+                self.assertEqual(sentinel_warnings(model, long), [f"column 0 {found}{remedy}".replace("3 rows", rows)])
+
+    def test_predict_does_not_advise_to_leave_a_feature_out(self):
+        file = self.write("x.csv", table("x,y", [0 if i % 9 == 0 else 30 + 7 * i % 30 for i in range(60)],
+                                         [i % 3 for i in range(60)]))
+        said = run("predict", self.write("c.csv", "x,y\n30,1\n50,1\n"), file).stderr
+        self.assertIn("--missing=0 with --drop-missing leaves such rows out, but also those with 0 in 'y'\n", said)
+
+    def test_values_with_the_period_of_the_inspected_rows_are_found(self):
+        """Every sixth of 6000 rows, of which 1000 are inspected."""
+        columns = [[-1 if i % 6 == place else 100 + 7919 * i % 601 / 8 for i in range(6000)] for place in range(6)]
+        self.assertEqual(self.sentinel_warnings(*columns), [
+            "'a' is -1 in 1000 rows and from 100 to 175 in the others, so -1 may stand for a missing value, also in "
+            "'b' (1000), 'c' (1000), 'd' (1000), 'e' (1000) and 'f' (1000); --missing=-1 with --drop-missing leaves such "
+            "rows out"])
 
     def test_ordinary_columns_of_many_rows_are_not_warned_of(self):
         rows = range(4000)
@@ -542,6 +587,19 @@ MESSAGES = [
      "'sep=;' tells spreadsheets the delimiter: sed 1d removes the line, and --delimiter ';' reads the others", None),
     ("units with a gap", "name,x,y\n,m/s,%\nann,1,2\nbob,2,3\n", [], "such as titles and units: sed 2d removes all but the "
      "first", None),
+    ("units with a hyphen", "x,y,z\ncm,kg,-\n1,2,3\n4,5,6\n", [], "such as titles and units: sed 2d removes all but the "
+     "first", None),
+    ("hyphens for missing values", "name,x,y\nann,-,-\nbob,1,2\ncat,3,4\n", ["--drop-columns", "name"],
+     "'-' is not a number; a missing value must be filled in, or its row left out (--drop-missing)",
+     ["--drop-columns", "name", "--drop-missing"]),
+    ("chosen columns of text", "x,y\na,b\nc,d\n", ["--columns", "x,y"],
+     "--columns chooses the columns that are numbers, --label-column takes one as classes", None),
+    ("a chosen column without a name", "x,\n1,\n2,\n", ["--columns", "0,1"],
+     "the column has no name, as when every line ends with a delimiter; leave 1 out of --columns", ["--columns", "0"]),
+    ("a chosen column without values", "x,y\n1,\n2,\n", ["--columns", "x,y", "--drop-missing"],
+     "column 2 has no value at all; leave y out of --columns", ["--columns", "x", "--drop-missing"]),
+    ("a line break in a chosen column", 'x,y\n"1\n2",3\n', ["--columns", "x,y"],
+     "which is allowed only in columns that are left out (--columns or --drop-columns)", ["--columns", "y"]),
     ("percent signs", "x,y\n12%,1\n13%,2\n", [],
      "leave out units, percent signs and currency symbols: sed 's/%//g'", None),
     ("negative amounts", "x,y\n(12.5),1\n13,2\n", [], "'(12.5)' is not a number; if it is negative, write -12.5", None),
@@ -745,6 +803,8 @@ class Standardize(TestCase):
                               "it is standardized, its other values have a standard deviation below 0.01 and hardly "
                               "count; correct the value or remove its row; --drop-columns x leaves the feature out"])
             self.assertEqual(warnings(values), [])
+            self.assertTrue(warnings(values, "--standardize", "--columns", "x,y")[0].endswith(
+                "count; correct the value or remove its row, or leave x out of --columns"))
         categories = [1 if i == 7 else 0 for i in range(30)]
         log_normal = [math.exp(2 * statistics.NormalDist().inv_cdf((7 * i % 1000 + 0.5) / 1000)) for i in range(1000)]
         cauchy = [math.tan(math.pi * ((7 * i % 30 + 0.5) / 30 - 0.5)) for i in range(30)]

@@ -1,6 +1,7 @@
 """Standard input, .npz and .npy of every type, distances of predict."""
 
 import io
+import json
 import os
 import pathlib
 import pty
@@ -156,12 +157,27 @@ class StandardInput(TestCase):
 
     def test_options_and_messages_apply(self):
         done = self.piped(b"x;y\n1;2\n3;4\n", "data", "info", "-", "--delimiter", ";")
-        self.assertIn(b"standard input.csv: 2 samples, 2 features", done.stdout)
+        self.assertIn(b"standard input: 2 samples, 2 features", done.stdout)
+
+    def test_results_name_standard_input(self):
+        data, plot, model = b"x,y\n1,2\n3,4\n5,7\n", self.folder / "p.svg", self.folder / "m.json"
+        fit = json.loads(self.piped(data, "fit", "-", "-k", "2", "--plot", plot, "--model", model, "--json").stdout)
+        self.assertEqual(fit["dataset"]["name"], "standard input")
+        self.assertIn(">standard input</text>", plot.read_text())
+        choice, chart = self.piped(data, "fit", "-", "-k", "1..2", "--criteria", plot), plot.read_text()
+        self.assertIn(b"standard input: 3 samples of 2 features", choice.stdout)
+        self.assertIn("standard input", chart)
+        predicted = json.loads(self.piped(data, "predict", model, "-", "--json").stdout)
+        self.assertEqual(predicted["dataset"]["name"], "standard input")
+        self.assertIn(b"labelled 3 samples of standard input by ",
+                      self.piped(data, "predict", model, "-", "--labels", self.folder / "l.csv").stdout)
+        self.assertEqual(json.loads(self.piped(data, "data", "info", "-", "--json").stdout)["name"], "standard input")
 
     def test_messages_name_standard_input(self):
         missing = npy([1, float("nan"), 3, 4, 5, 6])
         many = npy([1] * 600_000, shape=(300_000, 2))
-        cases = ((b"1,2\na,b\n", ["-k", "1", "--columns", "1"], 2, b"standard input, line 2, column 2: 'b' is not"),
+        cases = ((b"1,2\n3,4\n", ["-k", "3"], 2, b"the number of samples in standard input\n"),
+                 (b"1,2\na,b\n", ["-k", "1", "--columns", "1"], 2, b"standard input, line 2, column 2: 'b' is not"),
                  (b"", ["-k", "1"], 2, b"standard input: the file holds no rows"),
                  (npy(VALUES), ["-k", "1", "--header"], 2, b"for text files only, and standard input is not one"),
                  (npy(VALUES), ["-k", "1", "--columns", "x"], 2, b"the columns of standard input have no names"),

@@ -253,6 +253,17 @@ class Replacing(OutputCase):
         run("fit", self.data, "-k", "2", "-o", "./-", cwd=self.folder)
         self.assertTrue((self.folder / "-" / "labels.csv").exists())
 
+    def test_a_hyphen_is_no_file(self):
+        said = "lloyd: an output is '-', but it is only written to a file, whose name ends in "
+        for end, arguments in ((".csv or .npy", ("predict", self.data, self.data, "--distances")),
+                               (".csv or .npy", ("fit", self.data, "-k", "2", "--labels")),
+                               (".json", ("fit", self.data, "-k", "2", "--model")),
+                               (".csv, .npy, .fvecs, .h5 or .hdf5", ("data", "convert", self.data)),
+                               (".html", ("report", self.output, "-o"))):
+            self.assert_refused(f"{said}{end}\n", *arguments, "-", cwd=self.folder)
+        self.assert_refused("without --labels and --distances, labels are printed to standard output\n",
+                            "predict", self.data, self.data, "--labels", "-", cwd=self.folder)
+
     def test_the_longest_name_can_be_written(self):
         longest = os.pathconf(self.folder, "PC_NAME_MAX")
         labels = self.folder / ("l" * (longest - 4) + ".csv")

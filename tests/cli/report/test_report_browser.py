@@ -170,6 +170,25 @@ repeats: 2
         self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 400)
         self.assertLessEqual(browser.run("parseFloat(getComputedStyle(document.querySelector('tbody td')).paddingLeft)"), 8)
 
+    def test_columns_out_of_view_are_announced(self):
+        scroll = "document.querySelector('#summary .scroll')"
+        hidden = (f"(() => {{ const frame = {scroll}.getBoundingClientRect(); return [...document.querySelectorAll("
+                  "'#summary th')].map(th => th.getBoundingClientRect()).filter(box => box.right > frame.right + 1 || "
+                  "box.left < frame.left - 1).length; })()")
+        note = "document.querySelector('.out-of-view').textContent"
+        announced = f"(parseInt({note}) || 0) === {hidden}"
+        browser = self.open(width=1300)
+        browser.wait(announced)
+        self.assertTrue(browser.run(f"{scroll}.clientWidth >= Math.min({scroll}.scrollWidth, 1250)"),
+                        "the table may be wider than the text")
+        browser = self.open(width=400)
+        browser.wait(announced)
+        self.assertRegex(browser.run(note), r"^\d+ columns out of view: scroll the table sideways$")
+        browser.run(f"{scroll}.scrollLeft = {scroll}.scrollWidth")
+        browser.wait(f"{scroll}.className === 'scroll cut-left'")
+        browser.wait(announced)
+        self.assert_quiet(browser)
+
     def test_the_table_uses_the_height_of_the_window(self):
         browser = self.open(height=1400)
         self.assertGreater(

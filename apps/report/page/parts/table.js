@@ -112,13 +112,34 @@ function addTable() {
       visible.set(data.rows.filter((row) => words.every((word) => row.text.includes(word))));
     }});
   visible.listeners.push(show);
+  const table = h('table', {}, h('thead', {}, h('tr', {}, headers)), body);
+  const scroll = h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Summary table'}, table);
   addPart('summary', 'Summary', tableNote(),
     h('div', {class: 'controls'}, filter, count,
       copyButton('Copy as TSV', () => asTsv(all, show())),
-      copyButton('Copy as Markdown', () => asMarkdown(all, show()))),
-    h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Summary table'},
-      h('table', {}, h('thead', {}, h('tr', {}, headers)), body)));
+      copyButton('Copy as Markdown', () => asMarkdown(all, show())), outOfViewNote(scroll, table, headers)),
+    scroll);
   show();
+}
+
+// How many columns are out of view, and shadows at the edges behind which they are: scrollbars may be invisible.
+function outOfViewNote(scroll, table, headers) {
+  const note = h('span', {class: 'out-of-view'});
+  const update = () => {
+    const frame = scroll.getBoundingClientRect();
+    const boxes = headers.map((header) => header.getBoundingClientRect());
+    const left = boxes.filter((box) => box.left < frame.left - 1).length;
+    const right = boxes.filter((box) => box.right > frame.right + 1).length;
+    scroll.classList.toggle('cut-left', left > 0);
+    scroll.classList.toggle('cut-right', right > 0);
+    note.textContent = left + right === 0 ? ''
+      : `${format.plural(left + right, 'column')} out of view: scroll the table sideways`;
+  };
+  scroll.addEventListener('scroll', update);
+  const observer = new ResizeObserver(update);
+  observer.observe(scroll);
+  observer.observe(table);
+  return note;
 }
 
 // Numbers stay on one line; reasons that replace a number are wrapped.

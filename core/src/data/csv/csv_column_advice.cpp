@@ -15,9 +15,14 @@
 namespace lloyd {
 namespace {
 
-constexpr const char* kGenericAdvice =
-    "; the columns option chooses the columns that are numbers, the drop_columns option leaves "
-    "some out, the label_column option takes one as classes";
+// The columns option excludes the drop_columns option.
+const char* generic_advice(const CsvColumns& columns) {
+  return columns.are_chosen
+             ? "; the columns option chooses the columns that are numbers, the label_column option "
+               "takes one as classes"
+             : "; the columns option chooses the columns that are numbers, the drop_columns option "
+               "leaves some out, the label_column option takes one as classes";
+}
 
 std::string argument_of(const CsvColumns& columns, std::int64_t column) {
   return column_argument(columns.names, static_cast<std::size_t>(column), column);
@@ -188,14 +193,13 @@ std::string advice_on_text(const CsvColumns& columns, const NumberNeededError& e
   }
   if (refused.is_mostly_numbers() && text.empty()) {
     const std::int64_t column = error.column();
-    const std::string drop =
-        columns.are_chosen
-            ? fmt::format("or leave {} out of the columns option", argument_of(columns, column))
-            : fmt::format("{} leaves the column out", drop_setting(columns, {&column, 1}));
+    const std::string drop = columns.are_chosen ? "or " + choice_without(columns, column)
+                                                : fmt::format("{} leaves the column out",
+                                                              drop_setting(columns, {&column, 1}));
     return advice_on_rare_texts(columns, refused, drop);
   }
   if (text.empty() || std::ssize(text) == columns.features || text.size() > kMaxNamed) {
-    return is_name ? kGenericAdvice : "";
+    return is_name ? generic_advice(columns) : "";
   }
   if (columns.are_chosen) {
     std::vector<std::string> names;
@@ -225,9 +229,10 @@ std::string advice_on_empty(const CsvColumns& columns, std::int64_t column, cons
   }
   const bool ends_lines = column == std::ssize(columns.roles) - 1;
   if (ends_lines && empty.size() < 2 && !columns.names.empty() && columns.names.back().empty()) {
-    return fmt::format(
-        "; the column has no name, as when every line ends with a delimiter; {} leaves it out",
-        drop_setting(columns, {&column, 1}));
+    return fmt::format("; the column has no name, as when every line ends with a delimiter; {}",
+                       columns.are_chosen
+                           ? choice_without(columns, column)
+                           : fmt::format("{} leaves it out", drop_setting(columns, {&column, 1})));
   }
   if (columns.are_chosen || std::find(empty.begin(), empty.end(), column) == empty.end()) {
     return "; the drop_missing option leaves such rows out";
@@ -256,6 +261,10 @@ std::string drop_setting(const CsvColumns& columns, std::span<const std::int64_t
   std::vector<std::string> arguments = columns.dropped;
   for (const std::int64_t column : dropped) arguments.push_back(argument_of(columns, column));
   return fmt::format("drop_columns = {{\"{}\"}}", fmt::join(arguments, "\", \""));
+}
+
+std::string choice_without(const CsvColumns& columns, std::int64_t column) {
+  return fmt::format("leave {} out of the columns option", argument_of(columns, column));
 }
 
 std::string label_setting(const CsvColumns& columns, std::int64_t column) {

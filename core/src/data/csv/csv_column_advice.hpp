@@ -13,6 +13,8 @@ namespace lloyd {
 /// "drop_columns = {"a", "b"}": the option that leaves out these columns of the file, besides those
 /// that are left out already.
 std::string drop_setting(const CsvColumns& columns, std::span<const std::int64_t> dropped);
+/// The same if the columns option chose the features: "leave a out of the columns option".
+std::string choice_without(const CsvColumns& columns, std::int64_t column);
 /// "label_column = "a"".
 std::string label_setting(const CsvColumns& columns, std::int64_t column);
 

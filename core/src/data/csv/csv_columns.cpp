@@ -141,6 +141,10 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
   };
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   const auto is_filler = [&](const CsvCell& cell) { return is_name(cell) || is_empty(cell); };
+  const auto may_be_unit = [&](const CsvCell& cell) {
+    // Hyphens are the entries of columns without a unit.
+    return is_filler(cell) || cell.text.find_first_not_of('-') == std::string_view::npos;
+  };
   const auto has_semicolons = [](const std::vector<CsvCell>& cells) {
     return std::any_of(cells.begin(), cells.end(), [](const CsvCell& cell) {
       return cell.text.find(';') != std::string_view::npos;
@@ -160,7 +164,7 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
                                         : std::all_of(second.begin(), second.end(), is_name);
   // The row below a title may be empty, and units may lack in some columns: then rows below must
   // confirm it.
-  if (!second_is_text && !second_is_filler) return;
+  if (!second_is_text && !std::all_of(second.begin(), second.end(), may_be_unit)) return;
   const CsvCursor start = cursor;
   std::int64_t last_line = start.line();
   bool names_follow = false;

@@ -144,7 +144,7 @@ void CsvCursor::refuse_line_break(const CsvCell& cell, std::int64_t column) cons
   const auto breaks = std::count(cell.text.begin(), cell.text.end(), '\n');
   fail_for_option_at(line_ - breaks, column,
                      "the quoted cell has a line break, which is allowed only in columns that are "
-                     "left out (the drop_columns option)");
+                     "left out (the columns option or the drop_columns option)");
 }
 
 // The text after a quoted cell often begins with the delimiter that the file really has.

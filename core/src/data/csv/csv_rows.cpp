@@ -198,8 +198,11 @@ void CsvRows::finish() const {
       const std::int64_t column =
           std::find(columns_.roles.begin(), columns_.roles.end(), all - missing_counts_.begin()) -
           columns_.roles.begin();
-      advice = fmt::format("; column {} has no value at all, and {} leaves it out", column + 1,
-                           drop_setting(columns_, {&column, 1}));
+      advice = fmt::format(
+          "; column {} has no value at all{}", column + 1,
+          columns_.are_chosen
+              ? fmt::format("; {}", choice_without(columns_, column))
+              : fmt::format(", and {} leaves it out", drop_setting(columns_, {&column, 1})));
     }
     throw InputError(fmt::format("{}: every row has a missing value, so none is left{}",
                                  blocks_.path(), advice));

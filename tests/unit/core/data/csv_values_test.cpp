@@ -297,6 +297,7 @@ TEST_F(CsvValues, RefusesTitlesAndUnits) {
   EXPECT_EQ(refusal("Sales,2024\na,b\n1,2\n"), two + "1d removes all but the last");
   EXPECT_EQ(refusal("a,b\nm,kg\n1,2\n"), two + "2d removes all but the first");
   EXPECT_EQ(refusal("name,x,y\n,m/s,%\nann,1,2\n"), two + "2d removes all but the first");
+  EXPECT_EQ(refusal("x,y,z\ncm,--,-\n1,2,3\n"), two + "2d removes all but the first");
   CsvOptions options;
   options.columns = {"a"};
   EXPECT_EQ(refusal("Sales\na,b\n1,2\n", options), two + "1d removes all but the last");
@@ -441,7 +442,7 @@ TEST_F(CsvValues, ReadsLineBreaksInColumnsThatAreLeftOut) {
             "leaves the column out, label_column = \"y\" takes it as classes");
   const std::string refused =
       ": the quoted cell has a line break, which is allowed only in columns that are left out (the "
-      "drop_columns option)";
+      "columns option or the drop_columns option)";
   EXPECT_EQ(refusal("x,note,y\n1,\"a\nb\",2\n"), "t.csv, line 2, column 2" + refused);
   EXPECT_EQ(refusal("\"the\nname\",y\n1,2\n"), "t.csv, line 1, column 1" + refused);
   EXPECT_EQ(refusal("x,y\n1,cat\n2,\"a\nb\"\n"), "t.csv, line 3, column 2" + refused) << "a class";
