@@ -62,8 +62,8 @@ struct Model {
   /// Writes the model to a file; its extension should be .json. An existing file is replaced only
   /// once the new one is complete. Feature names that are not UTF-8 are written as if they were
   /// Latin-1. Throws InputError, and leaves an existing file as it is, if the model has no
-  /// centroids, as after a fit that was cancelled during seeding; throws Error if the file cannot
-  /// be written.
+  /// centroids, as after a fit that was cancelled during seeding, and if the path is empty or no
+  /// file can be created there; throws Error if the file cannot be written.
   void save(const std::filesystem::path& file) const;
 
   /// Reads a file that save() or `lloyd fit` wrote, with this or an earlier version. Throws
