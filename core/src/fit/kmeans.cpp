@@ -53,7 +53,7 @@ Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k
 }
 
 Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options) {
-  return kmeans(Dataset("the samples", samples), k, options);
+  return kmeans(Dataset("the data", samples), k, options);
 }
 
 Fit kmeans(const DeviceMatrix& samples, std::int64_t k, const KMeansOptions& options) {
@@ -65,7 +65,7 @@ Fit kmeans(const DeviceMatrix& samples, std::int64_t k, const KMeansOptions& opt
     choice.parameters["device"] = std::to_string(samples.device);
   }
   choice.name = backend->name();
-  return kmeans(Dataset("the samples", samples, backend), k, on_device);
+  return kmeans(Dataset("the data", samples, backend), k, on_device);
 }
 
 Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options) {

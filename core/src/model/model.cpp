@@ -82,8 +82,8 @@ std::vector<std::int32_t> Model::predict(const Matrix& matrix, const BackendChoi
                                  matrix.columns, features));
   }
   const Dataset dataset = standardization
-                              ? Dataset("the samples", standardize(matrix, *standardization))
-                              : Dataset("the samples", matrix);
+                              ? Dataset("the data", standardize(matrix, *standardization))
+                              : Dataset("the data", matrix);
   const auto loaded = load_backend(choice);
   BackendSession session(loaded, dataset, parameters_of(*loaded, choice));
   std::vector<std::int32_t> labels;
