@@ -47,8 +47,8 @@ struct Model {
 
   /// The labels of n x d float32 samples, row-major without gaps: for each the index of its nearest
   /// centroid, to the accuracy of the backend. Samples are in host memory and only read. Throws
-  /// InputError for n < 1, for values that are not finite and for a model without centroids, what
-  /// load_backend() throws, and BackendError for an error of the backend.
+  /// InputError for n < 1, a null pointer, values that are not finite and a model without
+  /// centroids, what load_backend() throws, and BackendError for an error of the backend.
   std::vector<std::int32_t> predict(const float* values, std::int64_t n,
                                     const BackendChoice& choice = {}) const;
   /// The same for float64 samples.

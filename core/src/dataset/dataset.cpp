@@ -91,9 +91,16 @@ void require_host_memory(const Dataset& dataset, const char* work) {
 void check_values_given(const std::string& name, const Matrix& matrix) {
   if (matrix.data != nullptr) return;
   throw InputError(
-      fmt::format("{}: the data pointer is null, as in the matrix of a data set that is read in "
-                  "blocks: pass the data set itself, or label it with BackendSession::label()",
+      fmt::format("{}: the data pointer is null; it must point to the samples (the matrix of a "
+                  "data set that is read in blocks has none: pass the data set itself, or label it "
+                  "with BackendSession::label())",
                   name));
+}
+
+void check_pointer(const char* name, const void* pointer, std::int64_t n, std::int64_t d) {
+  if (pointer != nullptr || n < 1 || d < 1) return;
+  throw InputError(
+      fmt::format("{} is a null pointer; it must point to {} x {} values", name, n, d));
 }
 
 Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns) {

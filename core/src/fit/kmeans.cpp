@@ -9,6 +9,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "dataset/row_blocks.hpp"
 #include "session/kept_exception.hpp"
 
@@ -44,11 +45,13 @@ bool has_parameter(const LoadedBackend& backend, std::string_view name) {
 
 Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
            const KMeansOptions& options) {
+  check_pointer("samples", samples, n, d);
   return kmeans(Matrix::view(samples, n, d), k, options);
 }
 
 Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k,
            const KMeansOptions& options) {
+  check_pointer("samples", samples, n, d);
   return kmeans(Matrix::view(samples, n, d), k, options);
 }
 

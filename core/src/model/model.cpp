@@ -9,6 +9,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "model/require_centroids.hpp"
 
 namespace lloyd {
@@ -66,12 +67,14 @@ void require_centroids(const Model& model, const char* action) {
 std::vector<std::int32_t> Model::predict(const float* values, std::int64_t n,
                                          const BackendChoice& choice) const {
   require_centroids(*this, "label samples");
+  check_pointer("values", values, n, features);
   return predict(Matrix::view(values, n, features), choice);
 }
 
 std::vector<std::int32_t> Model::predict(const double* values, std::int64_t n,
                                          const BackendChoice& choice) const {
   require_centroids(*this, "label samples");
+  check_pointer("values", values, n, features);
   return predict(Matrix::view(values, n, features), choice);
 }
 

@@ -385,7 +385,6 @@ TEST(KMeans, StandardizedModelRefusesWhatIsNoMatrix) {
   EXPECT_NE(refusal(kPoints.data(), 0).find("0 rows"), std::string::npos);
   EXPECT_NE(refusal(kPoints.data(), -1).find("-1 rows"), std::string::npos);
   EXPECT_NE(refusal(kPoints.data(), std::int64_t{1} << 61).find("overflow"), std::string::npos);
-  EXPECT_TRUE(refusal(nullptr, 4).starts_with("the samples: the data pointer is null, as in "));
 }
 
 TEST(KMeans, RefusesSamplesOfAnotherModel) {
@@ -408,6 +407,19 @@ TEST(KMeans, RefusesBadArguments) {
   EXPECT_EQ(message_of<InputError>([&] { kmeans(close.data(), 2, 1, 1); }),
             "the samples of the data differ by so little that squared distances, at most 1e-320, "
             "are too near zero for float64 (limit 1e-300); scale the data up");
+}
+
+TEST(KMeans, RefusesANullPointer) {
+  const std::string expected = " is a null pointer; it must point to 4 x 2 values";
+  const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
+  const float* const no_floats = nullptr;
+  const double* const no_doubles = nullptr;
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(no_floats, 4, 2, 2); }), "samples" + expected);
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(no_doubles, 4, 2, 2); }), "samples" + expected);
+  EXPECT_EQ(message_of<InputError>([&] { fit.predict(no_floats, 4); }), "values" + expected);
+  EXPECT_EQ(message_of<InputError>([&] { fit.predict(no_doubles, 4); }), "values" + expected);
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(no_floats, 0, 2, 2); }),
+            "the data: the data set has 0 rows and 2 columns; at least 1 of each is needed");
 }
 
 TEST(KMeans, CallsBackAfterEachIterationAndCancels) {
@@ -445,7 +457,7 @@ TEST(KMeans, ReadsADataSetInBlocks) {
   EXPECT_EQ(fit.centroids, kmeans(blobs, 4, options).centroids);
   EXPECT_TRUE(message_of<InputError>([&] {
                 fit.predict(streamed.matrix(), options.backend);
-              }).ends_with("label it with BackendSession::label()"));
+              }).ends_with("or label it with BackendSession::label())"));
 }
 
 TEST(KMeans, DoesNotReadRowByRow) {
