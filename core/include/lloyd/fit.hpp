@@ -237,21 +237,24 @@ struct GivenStart {
 /// seed_indices() chooses, so that results do not depend on it. May throw Cancelled.
 using StartFunction = std::function<GivenStart(std::int64_t restart)>;
 
-/// Seeds and fits `options.restarts` times (once, unless uses_seed() is true for the method), keeps
-/// the fit with the lowest inertia and checks it. If the observer cancels, returns the best
-/// finished restart, else the cancelled one, which has no centroids if seeding was cancelled.
-/// `start`, if not empty, may choose the initial centroids instead. With a folder in `checkpoints`,
-/// the fit writes checkpoints and may be resumed; iterations are then counted from the beginning of
-/// the restart. The last checkpoint remains: call remove_checkpoint() once the result is safe. If
-/// the limit of iterations ended a fit of one restart, the checkpoint also serves to resume it with
-/// a higher limit. Throws like the functions of BackendSession, what `start` throws, and InputError
-/// for a checkpoint that is damaged, belongs to another fit, or exists although `resume` is not
-/// set. If `on_stage` or a function of `checkpoints` throws, the fit is cancelled, and fit() throws
-/// that exception at its end. The functions of an Observer are noexcept: an exception in them ends
-/// the process.
+/// Seeds and fits restarts_to_run() times, keeps the fit with the lowest inertia and checks it. If
+/// the observer cancels, returns the best finished restart, else the cancelled one, which has no
+/// centroids if seeding was cancelled. `start`, if not empty, may choose the initial centroids
+/// instead. With a folder in `checkpoints`, the fit writes checkpoints and may be resumed;
+/// iterations are then counted from the beginning of the restart. The last checkpoint remains: call
+/// remove_checkpoint() once the result is safe. If the limit of iterations ended a fit of one
+/// restart, the checkpoint also serves to resume it with a higher limit. Throws like the functions
+/// of BackendSession, what `start` throws, and InputError for a checkpoint that is damaged, belongs
+/// to another fit, or exists although `resume` is not set. If `on_stage` or a function of
+/// `checkpoints` throws, the fit is cancelled, and fit() throws that exception at its end. The
+/// functions of an Observer are noexcept: an exception in them ends the process.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
         const StageFunction& on_stage = {}, const StartFunction& start = {},
         const CheckpointOptions& checkpoints = {});
+
+/// Number of restarts that fit() runs: `options.restarts`, but at most 1 if all would begin with
+/// the same centroids; see uses_seed().
+std::int64_t restarts_to_run(const FitOptions& options);
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError otherwise.

@@ -205,15 +205,18 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
 
 }  // namespace
 
+std::int64_t restarts_to_run(const FitOptions& options) {
+  return uses_seed(options.seeding.method) ? options.restarts
+                                           : std::min<std::int64_t>(options.restarts, 1);
+}
+
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
         const StageFunction& on_stage, const StartFunction& start,
         const CheckpointOptions& checkpoints) {
   const SessionUse use(session, SessionUse::Scope::calls);
   const FloatEnvironment environment;
   FitOptions distinct = options;
-  if (!uses_seed(options.seeding.method)) {
-    distinct.restarts = std::min<std::int64_t>(options.restarts, 1);
-  }
+  distinct.restarts = restarts_to_run(options);
   // These functions are called while other ranks wait for this one, some of them from within the
   // plugin, so their exceptions must not unwind the callers.
   KeptException kept;
