@@ -41,8 +41,11 @@ struct FitOptions {
   /// If true, exactly max_iterations iterations are run, without stop rules.
   bool fixed_iterations = false;
   EmptyClusters empty_clusters = EmptyClusters::relocate;  ///< policy for empty clusters
-  bool profile = false;       ///< measure the phases, which may slow the fit down
-  std::uint32_t observe = 0;  ///< kObserve... bits: what the observer receives
+  bool profile = false;  ///< measure the phases, which may slow the fit down
+  /// kObserve... bits: what the observer receives after each iteration. 0: its on_iteration() is
+  /// not called; its stop_requested() always is. (KMeansOptions::on_iteration of kmeans() is called
+  /// in any case: 0 then means kObserveIterations.)
+  std::uint32_t observe = 0;
 };
 
 /// Limits the work of checking labels: all labels are checked if n * k * d is at most this;
