@@ -128,14 +128,14 @@ class BackendSession {
                  std::int64_t window_rows = 0);
   /// The same with parameters by name, as ParameterSet::set() reads them; the others have their
   /// defaults. `{}`: all have.
-  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+  BackendSession(const std::shared_ptr<const LoadedBackend>& backend, const Dataset& dataset,
                  const std::map<std::string, std::string>& parameters = {},
                  std::int64_t block_rows = 0, std::int64_t window_rows = 0);
   /// A temporary data set would be gone when the session uses it.
   BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
                  const ParameterSet& parameters, std::int64_t block_rows = 0,
                  std::int64_t window_rows = 0) = delete;
-  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
+  BackendSession(const std::shared_ptr<const LoadedBackend>& backend, const Dataset&& dataset,
                  const std::map<std::string, std::string>& parameters = {},
                  std::int64_t block_rows = 0, std::int64_t window_rows = 0) = delete;
   ~BackendSession();

@@ -188,9 +188,8 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
 
 }  // namespace
 
-// As the other constructor, it takes a pointer of its own.
-// NOLINTNEXTLINE(performance-unnecessary-value-param)
-BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+BackendSession::BackendSession(const std::shared_ptr<const LoadedBackend>& backend,
+                               const Dataset& dataset,
                                const std::map<std::string, std::string>& parameters,
                                std::int64_t block_rows, std::int64_t window_rows)
     : BackendSession(backend, dataset,
