@@ -24,6 +24,7 @@
 
 namespace lloyd {
 
+class OpenedDataset;
 class Ranks;
 class SessionUse;
 class StreamedSession;
@@ -96,7 +97,9 @@ struct Fit : Model {
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
 /// data sets and parameters that the backend does not support. The samples must not change while a
-/// session is open: labels and sums would belong to different values.
+/// session is open: labels and sums would belong to different values. Nor may the data set be moved
+/// or assigned to: after that, all functions that use it throw InputError. See Error for what else
+/// the functions throw.
 ///
 /// One thread at a time may use a session; open one session per thread. They may be on the same
 /// data set. While fit_from(), label(), check(), fit() or a seeding with the session runs, calling
@@ -171,6 +174,10 @@ class BackendSession {
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});
 
+  /// Throws InputError if the data set was moved from or assigned to since the session was opened.
+  /// The other functions call it. Not collective.
+  void check_dataset() const;
+
   /// Throws the error with which the last call could not read the data set, if any, and InputError
   /// if the file of the data set has changed. Call it after an error: the file, not the backend,
   /// may be the cause.
@@ -189,6 +196,8 @@ class BackendSession {
   const LoadedBackend& backend() const { return *backend_; }
   /// The parameters of the backend.
   const ParameterSet& parameters() const { return parameters_; }
+  /// The communicator of the data set when the session was opened; null for one process.
+  const std::shared_ptr<Communicator>& communicator() const;
   /// The data set of the session.
   const Dataset& dataset() const { return dataset_; }
   /// Wall time of opening the session in milliseconds: transfer and the backend's preparation.
@@ -217,6 +226,7 @@ class BackendSession {
   const Dataset& dataset_;
   ParameterSet parameters_;
   std::vector<FeatureStatistics> statistics_;  // a copy, to detect changes by the backend
+  std::unique_ptr<const OpenedDataset> opened_;
   Session* session_ = nullptr;
   /// The session that reads the rows of this process in blocks; null if they are in memory.
   StreamedSession* streamed_ = nullptr;

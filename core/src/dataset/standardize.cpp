@@ -84,6 +84,7 @@ Matrix standardize(const Matrix& matrix, const Standardization& map) {
 }
 
 Dataset standardize(const Dataset& dataset) {
+  dataset.check_mapped_file();
   require_host_memory(dataset, "standardization");
   if (!dataset.in_memory()) {
     throw InputError(

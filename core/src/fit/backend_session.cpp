@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -28,6 +29,7 @@
 #include "fit/result_check.hpp"
 #include "fit/streamed_session.hpp"
 #include "session/handed_values.hpp"
+#include "session/opened_dataset.hpp"
 #include "session/session_notes.hpp"
 #include "session/session_pointer.hpp"
 #include "session/session_use.hpp"
@@ -202,7 +204,8 @@ BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, con
     : backend_(std::move(backend)),
       dataset_(dataset),
       parameters_(parameters),
-      statistics_(dataset.statistics()) {
+      statistics_(dataset.statistics()),
+      opened_(std::make_unique<const OpenedDataset>(dataset)) {
   const FloatEnvironment environment;
   const Clock::time_point start = Clock::now();
   with_core_errors([&] {
@@ -238,7 +241,7 @@ auto BackendSession::with_cause(const Body& body) const {
     return with_core_errors(body);
   } catch (const BackendError& error) {
     if (error.code() == StatusCode::internal) {
-      find_cause(Ranks(dataset_.communicator()), error.code(), [&] { check_samples(); });
+      find_cause(Ranks(opened_->communicator()), error.code(), [&] { check_samples(); });
     }
     throw;
   }
@@ -253,8 +256,9 @@ Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
 Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,
                             Observer* observer) {
   const FloatEnvironment environment;
-  const Ranks ranks(dataset_.communicator());
+  const Ranks ranks(opened_->communicator());
   ranks.together([&] {
+    check_dataset();
     check_fit(*backend_, dataset_, parameters_, options);
     check_centroids(initial_centroids, options.clusters, dataset_);
     dataset_.check_mapped_file();
@@ -338,8 +342,9 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
                                       std::vector<std::int64_t>& counts,
                                       std::vector<double>* squared_distances, Observer* observer) {
   const FloatEnvironment environment;
-  const Ranks ranks(dataset_.communicator());
+  const Ranks ranks(opened_->communicator());
   ranks.together([&] {
+    check_dataset();
     check_cluster_count(clusters, dataset_.features());
     check_centroids(centroids, clusters, dataset_);
     dataset_.check_mapped_file();
@@ -378,6 +383,7 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
 }
 
 void BackendSession::copy_results(const Fit& fit, const DeviceArrays& arrays) {
+  check_dataset();
   if (fit.counts.empty() || fit.samples != dataset_.samples() ||
       fit.features != dataset_.features()) {
     throw InputError(fmt::format(
@@ -412,7 +418,20 @@ void BackendSession::throw_if_failed(const Ranks& ranks, const Status& status) c
   throw_unless_ok(backend_->name(), status);
 }
 
+const std::shared_ptr<Communicator>& BackendSession::communicator() const {
+  return opened_->communicator();
+}
+
+void BackendSession::check_dataset() const {
+  if (opened_->is(dataset_)) return;
+  throw InputError(
+      fmt::format("{}: the session on {} cannot be used: its data set was moved or assigned to; a "
+                  "data set must stay in place until the last session on it is closed",
+                  backend_->name(), opened_->name()));
+}
+
 void BackendSession::check_source() const {
+  check_dataset();
   rethrow_source_failure();
   dataset_.check_unchanged();
 }
@@ -420,6 +439,7 @@ void BackendSession::check_source() const {
 // A plugin can write to values that it receives as const.
 void BackendSession::check_samples() const {
   const FloatEnvironment environment;
+  check_dataset();
   check_statistics();
   if (dataset_.compute_fingerprint() == dataset_.fingerprint()) return;
   if (dataset_.source() != nullptr) throw InputError(changed_rows_text(dataset_.name()));
@@ -443,10 +463,11 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
                                   const ProgressFunction& progress) {
   const SessionUse use(*this, SessionUse::Scope::call);
   const FloatEnvironment environment;
-  const Ranks ranks(dataset_.communicator());
+  const Ranks ranks(opened_->communicator());
   const std::int64_t n = dataset_.samples();
   with_core_errors([&] {
     ranks.together([&] {
+      check_dataset();
       check_sizes(dataset_, centroids, labels);
       if (dataset_.source() == nullptr) {
         check_samples();
@@ -479,7 +500,7 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
   } catch (const BackendError&) {
     // The file may have changed meanwhile, on any rank.
     with_core_errors([&] {
-      Ranks(dataset_.communicator()).together([&] {
+      ranks.together([&] {
         rethrow_source_failure();
         check_samples();
       });

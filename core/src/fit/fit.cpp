@@ -108,7 +108,7 @@ bool restore_result(BackendSession& session, const FitOptions& options, Observer
 Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* observer,
                  const StageFunction& on_stage, const StartFunction& given_start,
                  const CheckpointOptions& checkpoint_options) {
-  const Ranks ranks(session.dataset().communicator());
+  const Ranks ranks(session.communicator());
   with_core_errors([&] {
     constexpr const char* kNames[] = {"clusters", "restarts", "checkpoints", "resume"};
     const std::int64_t values[] = {options.clusters, options.restarts,
@@ -116,6 +116,7 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
                                    checkpoint_options.resume ? 1 : 0};
     ranks.require_same(values, kNames);
     ranks.together([&] {
+      session.check_dataset();
       check_options(options, session.dataset());
       check_checkpoint_options(checkpoint_options);
       session.dataset().check_mapped_file();
