@@ -147,7 +147,8 @@ class BackendSession {
 
   /// Runs one fit from given initial centroids (k x d). Throws InputError for options out of range
   /// and BackendError for any error of the backend. A cancelled fit is returned. Of the options,
-  /// `restarts` has no effect, and `seeding` is only recorded in the result.
+  /// `restarts` and `seeding` have no effect: the result says that the centroids were given, with
+  /// the method of SeedingMethod::file and the seed 0.
   Fit fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
                Observer* observer = nullptr);
   /// Assigns the samples to given centroids (k x d; k may exceed n): labels (n), counts (k),

@@ -37,10 +37,12 @@ struct Model {
   std::vector<std::string> feature_names;  ///< d names, or none
   /// Inertia of the clustered samples, in their squared unit; NaN if unknown.
   double inertia = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t samples = 0;    ///< n of the clustered data set; 0 if unknown
-  std::string backend;         ///< name of the backend that fitted; empty if unknown
-  std::string seeding_method;  ///< as Seeding::method; empty if unknown
-  std::uint64_t seed = 0;      ///< as Seeding::seed
+  std::int64_t samples = 0;  ///< n of the clustered data set; 0 if unknown
+  std::string backend;       ///< name of the backend that fitted; empty if unknown
+  /// Name of Seeding::method; "file" also for centroids given to BackendSession::fit_from(); empty
+  /// if unknown.
+  std::string seeding_method;
+  std::uint64_t seed = 0;  ///< as Seeding::seed
 
   /// The centroids, k x d, in the unit of the samples that were given to the fit.
   std::vector<double> centroids_in_data_units() const;

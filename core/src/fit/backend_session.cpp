@@ -269,8 +269,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
   fit.feature_names = dataset_.feature_names;
   fit.samples = dataset_.total_samples();
   fit.backend = backend_->name();
-  fit.seeding_method = to_string(options.seeding.method);
-  fit.seed = options.seeding.seed;
+  fit.seeding_method = to_string(SeedingMethod::file);
   fit.centroids.resize(initial_centroids.size());
   fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
   fit.counts.resize(static_cast<std::size_t>(options.clusters));

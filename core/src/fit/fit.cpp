@@ -177,6 +177,8 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
     if (checkpoints) checkpoints->begin(state, loaded, best.centroids.empty() ? nullptr : &best);
     Fit next = checkpoints ? fit_with_checkpoints(session, state, *checkpoints)
                            : session.fit_from(state.centroids, options, observer);
+    next.seeding_method = to_string(options.seeding.method);
+    next.seed = options.seeding.seed;
     next.seeding_backend = state.seeding_backend;
     fit_ms += next.fit_ms;
     next.restart = state.restart;
