@@ -154,7 +154,8 @@ class BackendSession {
   /// Assigns the samples to given centroids (k x d; k may exceed n): labels (n), counts (k),
   /// inertia and, unless null, squared distances (n). Throws InputError for centroids of another
   /// shape or with values that are not finite, and BackendError for any error of the backend,
-  /// including `cancelled`.
+  /// including `cancelled`. `squared_distances` may be the vector of the centroids, which are then
+  /// replaced. Throws InputError if it is a vector that holds the samples.
   LabelResult label(const std::vector<double>& centroids, std::int64_t clusters,
                     std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);

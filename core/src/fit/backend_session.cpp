@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -188,6 +189,21 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
   }
 }
 
+// Throws InputError if writing to `values` would overwrite the samples.
+void check_not_samples(const std::vector<double>& values, const Dataset& dataset) {
+  if (!dataset.in_memory() || dataset.samples() == 0) return;
+  const Matrix& matrix = dataset.matrix();
+  const auto begin = reinterpret_cast<std::uintptr_t>(matrix.data);
+  const auto bytes = static_cast<std::uintptr_t>(
+      ((matrix.rows - 1) * matrix.stride + matrix.columns) * size_of(matrix.dtype));
+  const auto address = reinterpret_cast<std::uintptr_t>(values.data());
+  if (address >= begin + bytes || address + values.capacity() * sizeof(double) <= begin) return;
+  throw InputError(
+      fmt::format("{}: the vector for the squared distances holds the samples, which must not "
+                  "change as long as the session is open; pass another vector",
+                  dataset.name()));
+}
+
 }  // namespace
 
 BackendSession::BackendSession(const std::shared_ptr<const LoadedBackend>& backend,
@@ -332,8 +348,12 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
                                   std::vector<std::int64_t>& counts,
                                   std::vector<double>* squared_distances, Observer* observer) {
   const SessionUse use(*this, SessionUse::Scope::call);
+  // A copy, if the squared distances will replace the centroids.
+  const std::vector<double> replaced =
+      squared_distances == &centroids ? centroids : std::vector<double>();
+  const std::vector<double>& given = squared_distances == &centroids ? replaced : centroids;
   return with_cause(
-      [&] { return run_label(centroids, clusters, labels, counts, squared_distances, observer); });
+      [&] { return run_label(given, clusters, labels, counts, squared_distances, observer); });
 }
 
 LabelResult BackendSession::run_label(const std::vector<double>& centroids, std::int64_t clusters,
@@ -346,6 +366,7 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
     check_dataset();
     check_cluster_count(clusters, dataset_.features());
     check_centroids(centroids, clusters, dataset_);
+    if (squared_distances != nullptr) check_not_samples(*squared_distances, dataset_);
     dataset_.check_mapped_file();
   });
   labels.resize(static_cast<std::size_t>(dataset_.samples()));

@@ -46,6 +46,24 @@ class CallerValues : public testing::Test {
   std::vector<std::int64_t> counts_;
 };
 
+TEST_F(CallerValues, MayBeInTheVectorOfTheSquaredDistances) {
+  std::vector<double> values = kCentroids;
+  EXPECT_EQ(session_.label(values, 2, labels_, counts_, &values).inertia, 4);
+  EXPECT_EQ(values, (std::vector<double>{1, 1, 1, 1}));
+  EXPECT_EQ(labels_, (std::vector<std::int32_t>{0, 0, 1, 1}));
+}
+
+TEST_F(CallerValues, WouldOverwriteTheSamples) {
+  std::vector<double> samples = kSamples;
+  const Dataset dataset("points", Matrix::view(samples.data(), 4, 2));
+  BackendSession session(backend_, dataset);
+  EXPECT_EQ(
+      message_of<InputError>([&] { session.label(kCentroids, 2, labels_, counts_, &samples); }),
+      "points: the vector for the squared distances holds the samples, which must not change "
+      "as long as the session is open; pass another vector");
+  EXPECT_EQ(samples, kSamples);
+}
+
 // fit() records the seeding that it has done, and fit_from() that there was none.
 TEST_F(CallerValues, AreRecordedAsGivenCentroids) {
   const FitOptions options{.clusters = 2, .seeding = {.seed = 7}};
