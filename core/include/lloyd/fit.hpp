@@ -28,6 +28,7 @@ class OpenedDataset;
 class Ranks;
 class SessionUse;
 class StreamedSession;
+struct ReturnedLabels;
 
 /// Options of a fit. The command line and experiments have the same defaults.
 struct FitOptions {
@@ -167,12 +168,14 @@ class BackendSession {
   /// error of the backend and for one without DeviceResults.
   void copy_results(const Fit& fit, const DeviceArrays& arrays);
 
-  /// Checks labels (n), centroids (k x d) and inertia of a backend against the definitions, in one
-  /// pass over the data set with usable_processors() threads. `progress` receives the number of
-  /// checked samples. Throws BackendError if the backend changed the samples or their statistics,
-  /// if a label is not in [0, k), if the inertia is not that of the labels and centroids, or if the
-  /// backend declares exact labels and a label is not that of the nearest centroid. Throws what
-  /// check_samples() throws.
+  /// Checks labels (n), centroids (k x d) and inertia against the definitions, in one pass over the
+  /// data set with usable_processors() threads. `progress` receives the number of checked samples.
+  /// Values are wrong if a label is not in [0, k), if the inertia is not that of the labels and
+  /// centroids, or if the backend declares exact labels and a label is not that of the nearest
+  /// centroid. Throws BackendError for wrong values if they are the unchanged result of the last
+  /// fit_from() or label() of this session, and InputError, which names the argument, if they are
+  /// not. Throws InputError for centroids that label() would refuse and labels of another number,
+  /// and what check_samples() throws.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});
 
@@ -207,6 +210,8 @@ class BackendSession {
 
  private:
   friend class SessionUse;
+  friend ResultCheck check_returned_fit(BackendSession& session, const Fit& fit,
+                                        const ProgressFunction& progress);
   /// The thread that has claimed the session, see SessionUse.
   struct User {
     std::atomic<std::thread::id> thread{};  ///< default value: the session is free
@@ -218,6 +223,7 @@ class BackendSession {
   LabelResult run_label(const std::vector<double>& centroids, std::int64_t clusters,
                         std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                         std::vector<double>* squared_distances, Observer* observer);
+  ResultCheck run_check(const ReturnedLabels& returned, const ProgressFunction& progress);
   template <class Body>
   auto with_cause(const Body& body) const;
   void rethrow_source_failure() const;
@@ -235,6 +241,8 @@ class BackendSession {
   double open_ms_ = 0;
   /// Of the last fit or labelling that the backend finished (k x d); empty: none.
   std::vector<double> last_centroids_;
+  /// Hash of centroids, labels and inertia of the last fit or labelling that finished.
+  std::optional<std::uint64_t> last_result_;
   User user_;
 };
 

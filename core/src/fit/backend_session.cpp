@@ -1,6 +1,8 @@
 // BackendSession: calls of a backend's session, with checks of what goes in and what comes out.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -21,6 +23,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/checked_rows.hpp"
+#include "dataset/fingerprint.hpp"
 #include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
 #include "distributed/distributed_session.hpp"
@@ -163,7 +166,7 @@ void find_cause(const Ranks& ranks, StatusCode code, const std::function<void()>
   }
 }
 
-void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
+void check_centroids(std::span<const double> centroids, std::int64_t clusters,
                      const Dataset& dataset) {
   if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
     throw InputError(
@@ -202,6 +205,21 @@ void check_not_samples(const std::vector<double>& values, const Dataset& dataset
       fmt::format("{}: the vector for the squared distances holds the samples, which must not "
                   "change as long as the session is open; pass another vector",
                   dataset.name()));
+}
+
+// Identifies a labelling, to tell a result of the backend from values of the caller.
+std::uint64_t hash_of_result(std::span<const double> centroids,
+                             std::span<const std::int32_t> labels, double inertia) {
+  const auto hash_of = [](const auto& values, DType dtype_of_same_size) {
+    const std::int64_t count = std::ssize(values);
+    Fingerprint hash(1, count, dtype_of_same_size);
+    hash.add(values.data(), count, 1);
+    return hash.value();
+  };
+  const std::array<std::uint64_t, 3> parts = {hash_of(centroids, DType::float64),
+                                              hash_of(labels, DType::float32),
+                                              std::bit_cast<std::uint64_t>(inertia)};
+  return hash_of(parts, DType::float64);
 }
 
 }  // namespace
@@ -299,6 +317,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
   const ProblemShape shape = make_shape(dataset_, options.clusters);
   CheckedObserver checked(observer, spec, shape, dataset_.total_samples());
   last_centroids_.clear();
+  last_result_.reset();
   const Clock::time_point start = Clock::now();
   const Status status = session_->fit(spec, observer == nullptr ? nullptr : &checked, fit.result);
   fit.fit_ms = milliseconds_since(start);
@@ -339,7 +358,10 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
     }
   });
   fit.inertia = fit.result.inertia;
-  if (!fit.cancelled) last_centroids_ = fit.centroids;
+  if (!fit.cancelled) {
+    last_centroids_ = fit.centroids;
+    last_result_ = hash_of_result(fit.centroids, fit.labels, fit.inertia);
+  }
   return fit;
 }
 
@@ -372,6 +394,7 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
   counts.resize(static_cast<std::size_t>(clusters));
   last_centroids_.clear();
+  last_result_.reset();
   LabelRequest request;
   const HandedValues handed(centroids);
   request.centroids = handed.data();
@@ -399,6 +422,7 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
   result.counts = nullptr;
   result.squared_distances = nullptr;
   last_centroids_ = centroids;
+  last_result_ = hash_of_result(centroids, labels, result.inertia);
   return result;
 }
 
@@ -482,13 +506,26 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
                                   const std::vector<std::int32_t>& labels, double inertia,
                                   const ProgressFunction& progress) {
   const SessionUse use(*this, SessionUse::Scope::call);
+  std::int64_t foreign = last_result_ == hash_of_result(centroids, labels, inertia) ? 0 : 1;
+  with_core_errors([&] { Ranks(opened_->communicator()).sum({&foreign, 1}); });
+  return run_check({.centroids = centroids,
+                    .labels = labels,
+                    .inertia = inertia,
+                    .origin = foreign == 0 ? Origin::backend : Origin::caller},
+                   progress);
+}
+
+ResultCheck BackendSession::run_check(const ReturnedLabels& returned,
+                                      const ProgressFunction& progress) {
   const FloatEnvironment environment;
   const Ranks ranks(opened_->communicator());
   const std::int64_t n = dataset_.samples();
   with_core_errors([&] {
     ranks.together([&] {
       check_dataset();
-      check_sizes(dataset_, centroids, labels);
+      check_sizes(dataset_, returned.centroids, returned.labels);
+      check_centroids(returned.centroids, std::ssize(returned.centroids) / dataset_.features(),
+                      dataset_);
       if (dataset_.source() == nullptr) {
         check_samples();
       } else {
@@ -497,9 +534,7 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
   });
   if (dataset_.in_device_memory()) {
-    return with_core_errors([&] {
-      return check_fetched_rows(*backend_, dataset_, {centroids, labels, inertia});
-    });
+    return with_core_errors([&] { return check_fetched_rows(*backend_, dataset_, returned); });
   }
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) return for_each_part(dataset_, progress, body);
@@ -514,10 +549,11 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
   };
   try {
-    return with_core_errors([&] {
-      return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
-    });
-  } catch (const BackendError&) {
+    return with_core_errors(
+        [&] { return check_by_definition(*backend_, dataset_, returned, for_each_block); });
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
     // The file may have changed meanwhile, on any rank.
     with_core_errors([&] {
       ranks.together([&] {
@@ -527,6 +563,12 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
     throw;
   }
+}
+
+ResultCheck check_returned_fit(BackendSession& session, const Fit& fit,
+                               const ProgressFunction& progress) {
+  const SessionUse use(session, SessionUse::Scope::call);
+  return session.run_check({fit.centroids, fit.labels, fit.result.inertia}, progress);
 }
 
 ResultCheck check_returned_fit(const LoadedBackend& backend, const Dataset& dataset,

@@ -12,6 +12,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/ranks.hpp>
+#include <lloyd/internal/returned_fit.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -201,7 +202,7 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
           label_histogram(ranks, best.labels, best.clusters);
       ranks.together([&] { check_counts(session.backend().name(), histogram, best); });
     });
-    best.check = session.check(best.centroids, best.labels, best.result.inertia, stage("checking"));
+    best.check = check_returned_fit(session, best, stage("checking"));
   }
   return best;
 }

@@ -46,6 +46,61 @@ class CallerValues : public testing::Test {
   std::vector<std::int64_t> counts_;
 };
 
+TEST_F(CallerValues, AreNamedByACheck) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(session_.check(kCentroids, labels_, 4).labels.wrong, 0);
+  EXPECT_EQ(refusal(kCentroids, {0, 0, 1, 2}, 4),
+            "points: labels[3] is 2; with 2 centroids, labels are 0 to 1");
+  EXPECT_EQ(refusal(kCentroids, {-1, 0, 1, 1}, 4),
+            "points: labels[0] is -1; with 2 centroids, labels are 0 to 1");
+  EXPECT_EQ(refusal(kCentroids, labels_, 5),
+            "points: inertia is 5, but that of these labels and centroids is 4");
+  EXPECT_EQ(refusal(kCentroids, labels_, kNaN),
+            "points: inertia is nan, but that of these labels and centroids is 4");
+  EXPECT_EQ(refusal(kCentroids, other_labels_, 85),
+            "points: labels[3] is 0, which is not the nearest centroid; of 4 labels that were "
+            "compared 1 are wrong");
+  EXPECT_EQ(refusal({0, 1, kNaN, 1}, labels_, 4),
+            "centroid 1, feature 0 is nan; centroids must be finite");
+}
+
+TEST_F(CallerValues, OfOneRankAreNamedOnAllRanks) {
+  const Matrix matrix = Matrix::view(kSamples.data(), 4, 2);
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    const Dataset part = part_of(matrix, {0, 2, 4}, communicator);
+    BackendSession session(backend_, part);
+    std::vector<std::int32_t> labels;
+    std::vector<std::int64_t> counts;
+    session.label(kCentroids, 2, labels, counts);
+    if (communicator->rank() == 1) labels[1] = 0;
+    EXPECT_EQ(message_of<InputError>([&] { session.check(kCentroids, labels, 4); }),
+              "points: inertia is 4, but that of these labels and centroids is 85");
+  });
+}
+
+// The backend reports twice the inertia.
+TEST_F(CallerValues, AreToldFromResultsOfABackend) {
+  bad::Misbehaviour how;
+  how.label = [](Session& honest, const LabelRequest& request, Observer* observer,
+                 LabelResult& result) {
+    const Status status = honest.label(request, observer, result);
+    result.inertia *= 2;
+    return status;
+  };
+  const auto liar = std::make_shared<const LoadedBackend>(
+      "fake", make_plugin_header("liar", "1"),
+      new bad::MisbehavingBackend(std::move(how), new StepBackend<fake::FakeStep, fake::kInfo>),
+      std::vector<DeviceInfo>(1), "");
+  const std::vector<float> samples(kSamples.begin(), kSamples.end());
+  const Dataset dataset("points", Matrix::view(samples.data(), 4, 2));
+  BackendSession session(liar, dataset);
+  const double inertia = session.label(kCentroids, 2, labels_, counts_).inertia;
+  EXPECT_EQ(message_of<BackendError>([&] { session.check(kCentroids, labels_, inertia); }),
+            "liar: it reports an inertia of 8, but its labels and centroids have 4");
+  EXPECT_EQ(message_of<InputError>([&] { session.check(kCentroids, labels_, inertia + 1); }),
+            "points: inertia is 9, but that of these labels and centroids is 4");
+}
+
 TEST_F(CallerValues, MayBeInTheVectorOfTheSquaredDistances) {
   std::vector<double> values = kCentroids;
   EXPECT_EQ(session_.label(values, 2, labels_, counts_, &values).inertia, 4);
