@@ -27,6 +27,9 @@ namespace lloyd {
 ///
 /// Numbers have the shortest digits that read back to the same bits. The entries after
 /// "standardization" record the origin; labelling does not need them.
+///
+/// In addition to what they state, the functions throw std::bad_alloc if host memory is exhausted;
+/// see Error.
 struct Model {
   std::int64_t clusters = 0;      ///< k
   std::int64_t features = 0;      ///< d
