@@ -239,7 +239,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   if (chosen.given.contains("threads")) {
     warn(thread_warnings(chosen.parameters.text("threads"), usable_processors()), warnings);
   }
-  if (!uses_seed(options.fit.seeding.method)) options.fit.restarts = 1;  // as fit() does
+  options.fit.restarts = restarts_to_run(options.fit);
   const auto inspect = [&](const Dataset& dataset) {
     warn(data_warnings(dataset, options.data, options.standardize), warnings);
   };

@@ -33,7 +33,7 @@ std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fi
 
 std::vector<std::string> restart_warnings(const FitOptions& options, const std::string& restarts,
                                           const std::string& seeding) {
-  if (options.restarts < 2 || uses_seed(options.seeding.method)) return {};
+  if (restarts_to_run(options) == options.restarts) return {};
   return {
       fmt::format("{} is {}, but with {} every restart begins with the same centroids, so all "
                   "fits are the same",

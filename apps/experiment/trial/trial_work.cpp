@@ -7,6 +7,7 @@
 
 #include <lloyd/criteria.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/returned_fit.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
 
@@ -46,8 +47,8 @@ AfterOne probe(BackendSession& session, const TrialWork& work, Observer& observe
   const Fit one = session.fit_from(work.starts.front(), options, &observer);
   if (one.cancelled) throw Cancelled();
   const Stopwatch watch(check_ms);
-  const ResultCheck check = session.check(one.centroids, one.labels, one.result.inertia,
-                                          progress_of(work, "checking the warm-up"));
+  const ResultCheck check =
+      check_returned_fit(session, one, progress_of(work, "checking the warm-up"));
   return check_after_one(one, check.inertia, work, observer);
 }
 
@@ -130,8 +131,7 @@ void fit_whole(BackendSession& session, const TrialWork& work, Observer& observe
   if (result.cancelled) throw Cancelled();
   if (!work.check_result) return;
   const Stopwatch watch(outcome.check_ms);
-  result.check = session.check(result.centroids, result.labels, result.result.inertia,
-                               progress_of(work, "checking the result"));
+  result.check = check_returned_fit(session, result, progress_of(work, "checking the result"));
   outcome.fit->check = result.check;
   rate_clusters(result, work, observer, *outcome.fit);
 }

@@ -131,7 +131,7 @@ ExitStatus fit_rows(FitCommandOptions& options, const RankInputs& inputs, RankSc
     }
     note_warnings(warnings);
   });
-  if (!uses_seed(options.fit.seeding.method)) options.fit.restarts = 1;  // as fit() does
+  options.fit.restarts = restarts_to_run(options.fit);
   GuestScope fitting;
   BackendSession session(chosen.backend, dataset, chosen.parameters, data.block_rows,
                          data.window_rows);

@@ -103,6 +103,8 @@ struct TextFeature {
 
 /// A validated data set. The constructors validate the values and compute their statistics, once.
 /// From then on the values must not change as long as the data set or a session on it is used.
+/// Fits, labelling, seeding, evaluation and standardization refuse a data set that was moved from
+/// with an InputError. See Error for what else the functions throw.
 ///
 /// The values of a matrix that is mapped from a file (Matrix::file) are those of the file. Changes
 /// of the file are noticed by check_mapped_file(), which fits, labelling and evaluation call before
@@ -184,7 +186,8 @@ class Dataset {
   /// only the file's status-change time differs, all values are read to find out.
   void check_unchanged() const;
   /// Throws InputError if the values are mapped from a file whose size or modification time has
-  /// changed; a read beyond the end of a truncated file would raise SIGBUS. Takes one fstat().
+  /// changed; a read beyond the end of a truncated file would raise SIGBUS. Takes one fstat(). Also
+  /// throws InputError for a data set that was moved from.
   void check_mapped_file() const;
   /// Computes the fingerprint of the current values, in one pass over them.
   std::uint64_t compute_fingerprint() const;
@@ -253,6 +256,8 @@ class Dataset {
                   const std::function<void(StatisticsPass&)>& read);
   void describe_part(const Ranks& ranks, const std::function<void(StatisticsPass&)>& read);
   void check_matrix() const;
+  void check_file() const;
+  std::uint64_t hash_values() const;
   void check_row(std::int64_t row) const;
   void average_variance();
 

@@ -24,9 +24,11 @@
 
 namespace lloyd {
 
+class OpenedDataset;
 class Ranks;
 class SessionUse;
 class StreamedSession;
+struct ReturnedLabels;
 
 /// Options of a fit. The command line and experiments have the same defaults.
 struct FitOptions {
@@ -41,8 +43,11 @@ struct FitOptions {
   /// If true, exactly max_iterations iterations are run, without stop rules.
   bool fixed_iterations = false;
   EmptyClusters empty_clusters = EmptyClusters::relocate;  ///< policy for empty clusters
-  bool profile = false;       ///< measure the phases, which may slow the fit down
-  std::uint32_t observe = 0;  ///< kObserve... bits: what the observer receives
+  bool profile = false;  ///< measure the phases, which may slow the fit down
+  /// kObserve... bits: what the observer receives after each iteration. 0: its on_iteration() is
+  /// not called; its stop_requested() always is. (KMeansOptions::on_iteration of kmeans() is called
+  /// in any case: 0 then means kObserveIterations.)
+  std::uint32_t observe = 0;
 };
 
 /// Limits the work of checking labels: all labels are checked if n * k * d is at most this;
@@ -93,7 +98,9 @@ struct Fit : Model {
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
 /// data sets and parameters that the backend does not support. The samples must not change while a
-/// session is open: labels and sums would belong to different values.
+/// session is open: labels and sums would belong to different values. Nor may the data set be moved
+/// or assigned to: after that, all functions that use it throw InputError. See Error for what else
+/// the functions throw.
 ///
 /// One thread at a time may use a session; open one session per thread. They may be on the same
 /// data set. While fit_from(), label(), check(), fit() or a seeding with the session runs, calling
@@ -125,14 +132,14 @@ class BackendSession {
                  std::int64_t window_rows = 0);
   /// The same with parameters by name, as ParameterSet::set() reads them; the others have their
   /// defaults. `{}`: all have.
-  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+  BackendSession(const std::shared_ptr<const LoadedBackend>& backend, const Dataset& dataset,
                  const std::map<std::string, std::string>& parameters = {},
                  std::int64_t block_rows = 0, std::int64_t window_rows = 0);
   /// A temporary data set would be gone when the session uses it.
   BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
                  const ParameterSet& parameters, std::int64_t block_rows = 0,
                  std::int64_t window_rows = 0) = delete;
-  BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset&& dataset,
+  BackendSession(const std::shared_ptr<const LoadedBackend>& backend, const Dataset&& dataset,
                  const std::map<std::string, std::string>& parameters = {},
                  std::int64_t block_rows = 0, std::int64_t window_rows = 0) = delete;
   ~BackendSession();
@@ -141,13 +148,15 @@ class BackendSession {
 
   /// Runs one fit from given initial centroids (k x d). Throws InputError for options out of range
   /// and BackendError for any error of the backend. A cancelled fit is returned. Of the options,
-  /// `restarts` has no effect, and `seeding` is only recorded in the result.
+  /// `restarts` and `seeding` have no effect: the result says that the centroids were given, with
+  /// the method of SeedingMethod::file and the seed 0.
   Fit fit_from(const std::vector<double>& initial_centroids, const FitOptions& options,
                Observer* observer = nullptr);
   /// Assigns the samples to given centroids (k x d; k may exceed n): labels (n), counts (k),
   /// inertia and, unless null, squared distances (n). Throws InputError for centroids of another
   /// shape or with values that are not finite, and BackendError for any error of the backend,
-  /// including `cancelled`.
+  /// including `cancelled`. `squared_distances` may be the vector of the centroids, which are then
+  /// replaced. Throws InputError if it is a vector that holds the samples.
   LabelResult label(const std::vector<double>& centroids, std::int64_t clusters,
                     std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                     std::vector<double>* squared_distances = nullptr, Observer* observer = nullptr);
@@ -159,14 +168,20 @@ class BackendSession {
   /// error of the backend and for one without DeviceResults.
   void copy_results(const Fit& fit, const DeviceArrays& arrays);
 
-  /// Checks labels (n), centroids (k x d) and inertia of a backend against the definitions, in one
-  /// pass over the data set with usable_processors() threads. `progress` receives the number of
-  /// checked samples. Throws BackendError if the backend changed the samples or their statistics,
-  /// if a label is not in [0, k), if the inertia is not that of the labels and centroids, or if the
-  /// backend declares exact labels and a label is not that of the nearest centroid. Throws what
-  /// check_samples() throws.
+  /// Checks labels (n), centroids (k x d) and inertia against the definitions, in one pass over the
+  /// data set with usable_processors() threads. `progress` receives the number of checked samples.
+  /// Values are wrong if a label is not in [0, k), if the inertia is not that of the labels and
+  /// centroids, or if the backend declares exact labels and a label is not that of the nearest
+  /// centroid. Throws BackendError for wrong values if they are the unchanged result of the last
+  /// fit_from() or label() of this session, and InputError, which names the argument, if they are
+  /// not. Throws InputError for centroids that label() would refuse and labels of another number,
+  /// and what check_samples() throws.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});
+
+  /// Throws InputError if the data set was moved from or assigned to since the session was opened.
+  /// The other functions call it. Not collective.
+  void check_dataset() const;
 
   /// Throws the error with which the last call could not read the data set, if any, and InputError
   /// if the file of the data set has changed. Call it after an error: the file, not the backend,
@@ -186,6 +201,8 @@ class BackendSession {
   const LoadedBackend& backend() const { return *backend_; }
   /// The parameters of the backend.
   const ParameterSet& parameters() const { return parameters_; }
+  /// The communicator of the data set when the session was opened; null for one process.
+  const std::shared_ptr<Communicator>& communicator() const;
   /// The data set of the session.
   const Dataset& dataset() const { return dataset_; }
   /// Wall time of opening the session in milliseconds: transfer and the backend's preparation.
@@ -193,6 +210,8 @@ class BackendSession {
 
  private:
   friend class SessionUse;
+  friend ResultCheck check_returned_fit(BackendSession& session, const Fit& fit,
+                                        const ProgressFunction& progress);
   /// The thread that has claimed the session, see SessionUse.
   struct User {
     std::atomic<std::thread::id> thread{};  ///< default value: the session is free
@@ -204,6 +223,7 @@ class BackendSession {
   LabelResult run_label(const std::vector<double>& centroids, std::int64_t clusters,
                         std::vector<std::int32_t>& labels, std::vector<std::int64_t>& counts,
                         std::vector<double>* squared_distances, Observer* observer);
+  ResultCheck run_check(const ReturnedLabels& returned, const ProgressFunction& progress);
   template <class Body>
   auto with_cause(const Body& body) const;
   void rethrow_source_failure() const;
@@ -214,12 +234,15 @@ class BackendSession {
   const Dataset& dataset_;
   ParameterSet parameters_;
   std::vector<FeatureStatistics> statistics_;  // a copy, to detect changes by the backend
+  std::unique_ptr<const OpenedDataset> opened_;
   Session* session_ = nullptr;
   /// The session that reads the rows of this process in blocks; null if they are in memory.
   StreamedSession* streamed_ = nullptr;
   double open_ms_ = 0;
   /// Of the last fit or labelling that the backend finished (k x d); empty: none.
   std::vector<double> last_centroids_;
+  /// Hash of centroids, labels and inertia of the last fit or labelling that finished.
+  std::optional<std::uint64_t> last_result_;
   User user_;
 };
 
@@ -237,21 +260,24 @@ struct GivenStart {
 /// seed_indices() chooses, so that results do not depend on it. May throw Cancelled.
 using StartFunction = std::function<GivenStart(std::int64_t restart)>;
 
-/// Seeds and fits `options.restarts` times (once, unless uses_seed() is true for the method), keeps
-/// the fit with the lowest inertia and checks it. If the observer cancels, returns the best
-/// finished restart, else the cancelled one, which has no centroids if seeding was cancelled.
-/// `start`, if not empty, may choose the initial centroids instead. With a folder in `checkpoints`,
-/// the fit writes checkpoints and may be resumed; iterations are then counted from the beginning of
-/// the restart. The last checkpoint remains: call remove_checkpoint() once the result is safe. If
-/// the limit of iterations ended a fit of one restart, the checkpoint also serves to resume it with
-/// a higher limit. Throws like the functions of BackendSession, what `start` throws, and InputError
-/// for a checkpoint that is damaged, belongs to another fit, or exists although `resume` is not
-/// set. If `on_stage` or a function of `checkpoints` throws, the fit is cancelled, and fit() throws
-/// that exception at its end. The functions of an Observer are noexcept: an exception in them ends
-/// the process.
+/// Seeds and fits restarts_to_run() times, keeps the fit with the lowest inertia and checks it. If
+/// the observer cancels, returns the best finished restart, else the cancelled one, which has no
+/// centroids if seeding was cancelled. `start`, if not empty, may choose the initial centroids
+/// instead. With a folder in `checkpoints`, the fit writes checkpoints and may be resumed;
+/// iterations are then counted from the beginning of the restart. The last checkpoint remains: call
+/// remove_checkpoint() once the result is safe. If the limit of iterations ended a fit of one
+/// restart, the checkpoint also serves to resume it with a higher limit. Throws like the functions
+/// of BackendSession, what `start` throws, and InputError for a checkpoint that is damaged, belongs
+/// to another fit, or exists although `resume` is not set. If `on_stage` or a function of
+/// `checkpoints` throws, the fit is cancelled, and fit() throws that exception at its end. The
+/// functions of an Observer are noexcept: an exception in them ends the process.
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer = nullptr,
         const StageFunction& on_stage = {}, const StartFunction& start = {},
         const CheckpointOptions& checkpoints = {});
+
+/// Number of restarts that fit() runs: `options.restarts`, but at most 1 if all would begin with
+/// the same centroids; see uses_seed().
+std::int64_t restarts_to_run(const FitOptions& options);
 
 /// Checks options against a data set: k in [1, n], counts >= 1, tolerance finite and >= 0. Throws
 /// InputError otherwise.

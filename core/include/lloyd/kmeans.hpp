@@ -38,8 +38,9 @@ struct KMeansOptions {
 /// Clusters n x d float32 samples, row-major without gaps, into k clusters: seeds, fits, checks the
 /// result. Samples are in host memory and only read. A fit that `stop` or `on_iteration` cancelled
 /// is returned with Fit::cancelled set; without centroids if no iteration finished. Throws
-/// InputError for sizes, values and options out of range and for what load_backend() refuses, and
-/// BackendError for an error of the backend.
+/// InputError for a null pointer, for sizes, values and options out of range and for what
+/// load_backend() refuses, BackendError for an error of the backend, and std::bad_alloc if host
+/// memory is exhausted; see Error.
 Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
            const KMeansOptions& options = {});
 /// The same for float64 samples.

@@ -27,6 +27,9 @@ namespace lloyd {
 ///
 /// Numbers have the shortest digits that read back to the same bits. The entries after
 /// "standardization" record the origin; labelling does not need them.
+///
+/// In addition to what they state, the functions throw std::bad_alloc if host memory is exhausted;
+/// see Error.
 struct Model {
   std::int64_t clusters = 0;      ///< k
   std::int64_t features = 0;      ///< d
@@ -37,18 +40,20 @@ struct Model {
   std::vector<std::string> feature_names;  ///< d names, or none
   /// Inertia of the clustered samples, in their squared unit; NaN if unknown.
   double inertia = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t samples = 0;    ///< n of the clustered data set; 0 if unknown
-  std::string backend;         ///< name of the backend that fitted; empty if unknown
-  std::string seeding_method;  ///< as Seeding::method; empty if unknown
-  std::uint64_t seed = 0;      ///< as Seeding::seed
+  std::int64_t samples = 0;  ///< n of the clustered data set; 0 if unknown
+  std::string backend;       ///< name of the backend that fitted; empty if unknown
+  /// Name of Seeding::method; "file" also for centroids given to BackendSession::fit_from(); empty
+  /// if unknown.
+  std::string seeding_method;
+  std::uint64_t seed = 0;  ///< as Seeding::seed
 
   /// The centroids, k x d, in the unit of the samples that were given to the fit.
   std::vector<double> centroids_in_data_units() const;
 
   /// The labels of n x d float32 samples, row-major without gaps: for each the index of its nearest
   /// centroid, to the accuracy of the backend. Samples are in host memory and only read. Throws
-  /// InputError for n < 1, for values that are not finite and for a model without centroids, what
-  /// load_backend() throws, and BackendError for an error of the backend.
+  /// InputError for n < 1, a null pointer, values that are not finite and a model without
+  /// centroids, what load_backend() throws, and BackendError for an error of the backend.
   std::vector<std::int32_t> predict(const float* values, std::int64_t n,
                                     const BackendChoice& choice = {}) const;
   /// The same for float64 samples.
@@ -62,8 +67,8 @@ struct Model {
   /// Writes the model to a file; its extension should be .json. An existing file is replaced only
   /// once the new one is complete. Feature names that are not UTF-8 are written as if they were
   /// Latin-1. Throws InputError, and leaves an existing file as it is, if the model has no
-  /// centroids, as after a fit that was cancelled during seeding; throws Error if the file cannot
-  /// be written.
+  /// centroids, as after a fit that was cancelled during seeding, and if the path is empty or no
+  /// file can be created there; throws Error if the file cannot be written.
   void save(const std::filesystem::path& file) const;
 
   /// Reads a file that save() or `lloyd fit` wrote, with this or an earlier version. Throws

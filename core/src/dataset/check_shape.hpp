@@ -1,6 +1,7 @@
 // Refuses matrices whose values cannot be addressed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <lloyd/dataset.hpp>
@@ -13,6 +14,10 @@ void check_shape(const std::string& name, const Matrix& matrix);
 
 /// Throws InputError, naming the data set, if the matrix has no values.
 void check_values_given(const std::string& name, const Matrix& matrix);
+
+/// Throws InputError if `pointer`, an argument `name` for n x d values, is null. Without values to
+/// point to, check_shape() has the better message.
+void check_pointer(const char* name, const void* pointer, std::int64_t n, std::int64_t d);
 
 /// Throws InputError if the samples are in device memory. `work` is the subject of the message, for
 /// example "standardization".

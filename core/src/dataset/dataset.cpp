@@ -91,9 +91,16 @@ void require_host_memory(const Dataset& dataset, const char* work) {
 void check_values_given(const std::string& name, const Matrix& matrix) {
   if (matrix.data != nullptr) return;
   throw InputError(
-      fmt::format("{}: the data pointer is null, as in the matrix of a data set that is read in "
-                  "blocks: pass the data set itself, or label it with BackendSession::label()",
+      fmt::format("{}: the data pointer is null; it must point to the samples (the matrix of a "
+                  "data set that is read in blocks has none: pass the data set itself, or label it "
+                  "with BackendSession::label())",
                   name));
+}
+
+void check_pointer(const char* name, const void* pointer, std::int64_t n, std::int64_t d) {
+  if (pointer != nullptr || n < 1 || d < 1) return;
+  throw InputError(
+      fmt::format("{} is a null pointer; it must point to {} x {} values", name, n, d));
 }
 
 Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
@@ -127,7 +134,7 @@ DeviceMatrix DeviceMatrix::view(const double* values, std::int64_t rows, std::in
 Dataset::Dataset(std::string name, Matrix matrix)
     : name_(std::move(name)), matrix_(std::move(matrix)) {
   check_matrix();
-  check_mapped_file();
+  check_file();
   describe([this](StatisticsPass& pass) { pass.add(matrix_.data, matrix_.stride, matrix_.rows); });
 }
 
@@ -182,7 +189,7 @@ Dataset Dataset::part(std::string name, Matrix matrix, std::shared_ptr<Communica
   const auto open = [&dataset] {
     if (dataset.matrix_.rows != 0) {
       dataset.check_matrix();
-      return dataset.check_mapped_file();
+      return dataset.check_file();
     }
     dataset.matrix_.stride = std::max(dataset.matrix_.stride, dataset.matrix_.columns);
     Matrix one_row = dataset.matrix_;
@@ -312,17 +319,32 @@ void Dataset::check_unchanged() const {
   } else if (source_ != nullptr) {
     touched = source_->touched_file();
   }
-  if (touched.empty() || compute_fingerprint() == fingerprint_) return;
+  if (touched.empty() || hash_values() == fingerprint_) return;
   throw InputError(changed_file_text(touched));
 }
 
 void Dataset::check_mapped_file() const {
+  if (statistics_.empty()) {
+    throw InputError(
+        "the data set has no samples, because it was moved from; use the object that it was moved "
+        "to");
+  }
+  check_file();
+}
+
+// Unlike check_mapped_file(), may be called before the statistics are known.
+void Dataset::check_file() const {
   if (matrix_.file != nullptr) matrix_.file->check_unchanged();
 }
 
 std::uint64_t Dataset::compute_fingerprint() const {
-  if (device_ != nullptr) return device_->describe().fingerprint;
   check_mapped_file();
+  return hash_values();
+}
+
+std::uint64_t Dataset::hash_values() const {
+  if (device_ != nullptr) return device_->describe().fingerprint;
+  check_file();
   Fingerprint fingerprint(samples(), features(), dtype());
   if (in_memory()) {
     fingerprint.add(matrix_.data, matrix_.stride, matrix_.rows);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,14 +88,19 @@ RowRange RowBlocks::Reader::next(const void** values) {
     reading_ms_ += blocks_.read(rows, blocks_.buffer());
   }
   left_.begin = rows.end;
-  if (left_.size() > 0) {
-    ahead_ = std::async(std::launch::async, [&blocks = blocks_, next = blocks_.first_block(left_),
-                                             buffer = blocks_.allocated(blocks_.buffers_[1])] {
-      return blocks.read(next, buffer);
-    });
-  }
+  if (left_.size() > 0) read_ahead();
   *values = blocks_.buffer();
   return rows;
+}
+
+void RowBlocks::Reader::read_ahead() {
+  std::byte* const buffer = blocks_.allocated(blocks_.buffers_[1]);
+  try {
+    ahead_ = std::async(std::launch::async, [&blocks = blocks_, next = blocks_.first_block(left_),
+                                             buffer] { return blocks.read(next, buffer); });
+  } catch (const std::system_error&) {
+    // The system has no further thread: next() reads the block itself.
+  }
 }
 
 void RowBlocks::for_each(RowRange rows, const BlockBody& body) {

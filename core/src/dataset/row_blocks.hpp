@@ -37,8 +37,8 @@ class RowBlocks {
   /// block_rows < 1. `marked`: see read_block().
   RowBlocks(const RowSource& source, std::int64_t block_rows, MarkedRows marked = MarkedRows::last);
 
-  /// Reads blocks that cover some rows in ascending order, while a second thread reads the next
-  /// block. One at a time may exist.
+  /// Reads blocks that cover some rows in ascending order, while a second thread, if it can be
+  /// started, reads the next block. One at a time may exist.
   class Reader {
    public:
     /// `blocks` must outlive the reader.
@@ -50,6 +50,8 @@ class RowBlocks {
     double reading_ms() const { return reading_ms_; }
 
    private:
+    void read_ahead();
+
     RowBlocks& blocks_;
     RowRange left_;
     double reading_ms_ = 0;

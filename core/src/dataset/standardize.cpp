@@ -71,8 +71,8 @@ std::vector<double> Standardization::undo(std::vector<double> values) const {
 }
 
 Matrix standardize(const Matrix& matrix, const Standardization& map) {
-  check_shape("the samples", matrix);
-  check_values_given("the samples", matrix);
+  check_shape("the data", matrix);
+  check_values_given("the data", matrix);
   if (std::ssize(map.mean) != matrix.columns || map.deviation.size() != map.mean.size()) {
     throw InputError(fmt::format("the samples have {} features, but {} are standardized",
                                  matrix.columns, map.mean.size()));
@@ -84,6 +84,7 @@ Matrix standardize(const Matrix& matrix, const Standardization& map) {
 }
 
 Dataset standardize(const Dataset& dataset) {
+  dataset.check_mapped_file();
   require_host_memory(dataset, "standardization");
   if (!dataset.in_memory()) {
     throw InputError(

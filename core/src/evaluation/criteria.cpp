@@ -40,9 +40,9 @@ void for_each_row(const Dataset& dataset, std::int64_t block_rows, const StopFun
       visit(first, rows, stride, static_cast<const double*>(data));
     }
   };
+  dataset.check_mapped_file();
   require_host_memory(dataset, "a criterion for the number of clusters");
   if (dataset.in_memory()) {
-    dataset.check_mapped_file();
     visit_block(0, dataset.samples(), dataset.matrix().stride, dataset.matrix().data);
     return;
   }

@@ -22,6 +22,7 @@ namespace {
 // The number of centroids, after checking that the three sizes match.
 std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> centroids,
                               std::span<const std::int32_t> labels) {
+  dataset.check_mapped_file();
   const std::int64_t d = dataset.features();
   require_host_memory(dataset, "evaluating labels");
   if (!dataset.in_memory()) {
@@ -37,7 +38,6 @@ std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> ce
     throw InputError(fmt::format("{}: there are {} labels for {} samples", dataset.name(),
                                  labels.size(), dataset.samples()));
   }
-  dataset.check_mapped_file();
   return std::ssize(centroids) / d;
 }
 

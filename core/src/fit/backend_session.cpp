@@ -1,10 +1,14 @@
 // BackendSession: calls of a backend's session, with checks of what goes in and what comes out.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -19,6 +23,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/checked_rows.hpp"
+#include "dataset/fingerprint.hpp"
 #include "dataset/row_range_of.hpp"
 #include "dataset/squared_range.hpp"
 #include "distributed/distributed_session.hpp"
@@ -28,6 +33,7 @@
 #include "fit/result_check.hpp"
 #include "fit/streamed_session.hpp"
 #include "session/handed_values.hpp"
+#include "session/opened_dataset.hpp"
 #include "session/session_notes.hpp"
 #include "session/session_pointer.hpp"
 #include "session/session_use.hpp"
@@ -160,7 +166,7 @@ void find_cause(const Ranks& ranks, StatusCode code, const std::function<void()>
   }
 }
 
-void check_centroids(const std::vector<double>& centroids, std::int64_t clusters,
+void check_centroids(std::span<const double> centroids, std::int64_t clusters,
                      const Dataset& dataset) {
   if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
     throw InputError(
@@ -186,11 +192,40 @@ void check_centroids(const std::vector<double>& centroids, std::int64_t clusters
   }
 }
 
+// Throws InputError if writing to `values` would overwrite the samples.
+void check_not_samples(const std::vector<double>& values, const Dataset& dataset) {
+  if (!dataset.in_memory() || dataset.samples() == 0) return;
+  const Matrix& matrix = dataset.matrix();
+  const auto begin = reinterpret_cast<std::uintptr_t>(matrix.data);
+  const auto bytes = static_cast<std::uintptr_t>(
+      ((matrix.rows - 1) * matrix.stride + matrix.columns) * size_of(matrix.dtype));
+  const auto address = reinterpret_cast<std::uintptr_t>(values.data());
+  if (address >= begin + bytes || address + values.capacity() * sizeof(double) <= begin) return;
+  throw InputError(
+      fmt::format("{}: the vector for the squared distances holds the samples, which must not "
+                  "change as long as the session is open; pass another vector",
+                  dataset.name()));
+}
+
+// Identifies a labelling, to tell a result of the backend from values of the caller.
+std::uint64_t hash_of_result(std::span<const double> centroids,
+                             std::span<const std::int32_t> labels, double inertia) {
+  const auto hash_of = [](const auto& values, DType dtype_of_same_size) {
+    const std::int64_t count = std::ssize(values);
+    Fingerprint hash(1, count, dtype_of_same_size);
+    hash.add(values.data(), count, 1);
+    return hash.value();
+  };
+  const std::array<std::uint64_t, 3> parts = {hash_of(centroids, DType::float64),
+                                              hash_of(labels, DType::float32),
+                                              std::bit_cast<std::uint64_t>(inertia)};
+  return hash_of(parts, DType::float64);
+}
+
 }  // namespace
 
-// As the other constructor, it takes a pointer of its own.
-// NOLINTNEXTLINE(performance-unnecessary-value-param)
-BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, const Dataset& dataset,
+BackendSession::BackendSession(const std::shared_ptr<const LoadedBackend>& backend,
+                               const Dataset& dataset,
                                const std::map<std::string, std::string>& parameters,
                                std::int64_t block_rows, std::int64_t window_rows)
     : BackendSession(backend, dataset,
@@ -203,7 +238,8 @@ BackendSession::BackendSession(std::shared_ptr<const LoadedBackend> backend, con
     : backend_(std::move(backend)),
       dataset_(dataset),
       parameters_(parameters),
-      statistics_(dataset.statistics()) {
+      statistics_(dataset.statistics()),
+      opened_(std::make_unique<const OpenedDataset>(dataset)) {
   const FloatEnvironment environment;
   const Clock::time_point start = Clock::now();
   with_core_errors([&] {
@@ -239,7 +275,7 @@ auto BackendSession::with_cause(const Body& body) const {
     return with_core_errors(body);
   } catch (const BackendError& error) {
     if (error.code() == StatusCode::internal) {
-      find_cause(Ranks(dataset_.communicator()), error.code(), [&] { check_samples(); });
+      find_cause(Ranks(opened_->communicator()), error.code(), [&] { check_samples(); });
     }
     throw;
   }
@@ -254,8 +290,9 @@ Fit BackendSession::fit_from(const std::vector<double>& initial_centroids,
 Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const FitOptions& options,
                             Observer* observer) {
   const FloatEnvironment environment;
-  const Ranks ranks(dataset_.communicator());
+  const Ranks ranks(opened_->communicator());
   ranks.together([&] {
+    check_dataset();
     check_fit(*backend_, dataset_, parameters_, options);
     check_centroids(initial_centroids, options.clusters, dataset_);
     dataset_.check_mapped_file();
@@ -266,8 +303,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
   fit.feature_names = dataset_.feature_names;
   fit.samples = dataset_.total_samples();
   fit.backend = backend_->name();
-  fit.seeding_method = to_string(options.seeding.method);
-  fit.seed = options.seeding.seed;
+  fit.seeding_method = to_string(SeedingMethod::file);
   fit.centroids.resize(initial_centroids.size());
   fit.labels.resize(static_cast<std::size_t>(dataset_.samples()));
   fit.counts.resize(static_cast<std::size_t>(options.clusters));
@@ -281,6 +317,7 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
   const ProblemShape shape = make_shape(dataset_, options.clusters);
   CheckedObserver checked(observer, spec, shape, dataset_.total_samples());
   last_centroids_.clear();
+  last_result_.reset();
   const Clock::time_point start = Clock::now();
   const Status status = session_->fit(spec, observer == nullptr ? nullptr : &checked, fit.result);
   fit.fit_ms = milliseconds_since(start);
@@ -321,7 +358,10 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
     }
   });
   fit.inertia = fit.result.inertia;
-  if (!fit.cancelled) last_centroids_ = fit.centroids;
+  if (!fit.cancelled) {
+    last_centroids_ = fit.centroids;
+    last_result_ = hash_of_result(fit.centroids, fit.labels, fit.inertia);
+  }
   return fit;
 }
 
@@ -330,8 +370,12 @@ LabelResult BackendSession::label(const std::vector<double>& centroids, std::int
                                   std::vector<std::int64_t>& counts,
                                   std::vector<double>* squared_distances, Observer* observer) {
   const SessionUse use(*this, SessionUse::Scope::call);
+  // A copy, if the squared distances will replace the centroids.
+  const std::vector<double> replaced =
+      squared_distances == &centroids ? centroids : std::vector<double>();
+  const std::vector<double>& given = squared_distances == &centroids ? replaced : centroids;
   return with_cause(
-      [&] { return run_label(centroids, clusters, labels, counts, squared_distances, observer); });
+      [&] { return run_label(given, clusters, labels, counts, squared_distances, observer); });
 }
 
 LabelResult BackendSession::run_label(const std::vector<double>& centroids, std::int64_t clusters,
@@ -339,15 +383,18 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
                                       std::vector<std::int64_t>& counts,
                                       std::vector<double>* squared_distances, Observer* observer) {
   const FloatEnvironment environment;
-  const Ranks ranks(dataset_.communicator());
+  const Ranks ranks(opened_->communicator());
   ranks.together([&] {
+    check_dataset();
     check_cluster_count(clusters, dataset_.features());
     check_centroids(centroids, clusters, dataset_);
+    if (squared_distances != nullptr) check_not_samples(*squared_distances, dataset_);
     dataset_.check_mapped_file();
   });
   labels.resize(static_cast<std::size_t>(dataset_.samples()));
   counts.resize(static_cast<std::size_t>(clusters));
   last_centroids_.clear();
+  last_result_.reset();
   LabelRequest request;
   const HandedValues handed(centroids);
   request.centroids = handed.data();
@@ -375,10 +422,12 @@ LabelResult BackendSession::run_label(const std::vector<double>& centroids, std:
   result.counts = nullptr;
   result.squared_distances = nullptr;
   last_centroids_ = centroids;
+  last_result_ = hash_of_result(centroids, labels, result.inertia);
   return result;
 }
 
 void BackendSession::copy_results(const Fit& fit, const DeviceArrays& arrays) {
+  check_dataset();
   if (fit.counts.empty() || fit.samples != dataset_.samples() ||
       fit.features != dataset_.features()) {
     throw InputError(fmt::format(
@@ -413,7 +462,20 @@ void BackendSession::throw_if_failed(const Ranks& ranks, const Status& status) c
   throw_unless_ok(backend_->name(), status);
 }
 
+const std::shared_ptr<Communicator>& BackendSession::communicator() const {
+  return opened_->communicator();
+}
+
+void BackendSession::check_dataset() const {
+  if (opened_->is(dataset_)) return;
+  throw InputError(
+      fmt::format("{}: the session on {} cannot be used: its data set was moved or assigned to; a "
+                  "data set must stay in place until the last session on it is closed",
+                  backend_->name(), opened_->name()));
+}
+
 void BackendSession::check_source() const {
+  check_dataset();
   rethrow_source_failure();
   dataset_.check_unchanged();
 }
@@ -421,6 +483,7 @@ void BackendSession::check_source() const {
 // A plugin can write to values that it receives as const.
 void BackendSession::check_samples() const {
   const FloatEnvironment environment;
+  check_dataset();
   check_statistics();
   if (dataset_.compute_fingerprint() == dataset_.fingerprint()) return;
   if (dataset_.source() != nullptr) throw InputError(changed_rows_text(dataset_.name()));
@@ -443,12 +506,26 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
                                   const std::vector<std::int32_t>& labels, double inertia,
                                   const ProgressFunction& progress) {
   const SessionUse use(*this, SessionUse::Scope::call);
+  std::int64_t foreign = last_result_ == hash_of_result(centroids, labels, inertia) ? 0 : 1;
+  with_core_errors([&] { Ranks(opened_->communicator()).sum({&foreign, 1}); });
+  return run_check({.centroids = centroids,
+                    .labels = labels,
+                    .inertia = inertia,
+                    .origin = foreign == 0 ? Origin::backend : Origin::caller},
+                   progress);
+}
+
+ResultCheck BackendSession::run_check(const ReturnedLabels& returned,
+                                      const ProgressFunction& progress) {
   const FloatEnvironment environment;
-  const Ranks ranks(dataset_.communicator());
+  const Ranks ranks(opened_->communicator());
   const std::int64_t n = dataset_.samples();
   with_core_errors([&] {
     ranks.together([&] {
-      check_sizes(dataset_, centroids, labels);
+      check_dataset();
+      check_sizes(dataset_, returned.centroids, returned.labels);
+      check_centroids(returned.centroids, std::ssize(returned.centroids) / dataset_.features(),
+                      dataset_);
       if (dataset_.source() == nullptr) {
         check_samples();
       } else {
@@ -457,9 +534,7 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
   });
   if (dataset_.in_device_memory()) {
-    return with_core_errors([&] {
-      return check_fetched_rows(*backend_, dataset_, {centroids, labels, inertia});
-    });
+    return with_core_errors([&] { return check_fetched_rows(*backend_, dataset_, returned); });
   }
   const auto for_each_block = [&](const auto& body) {
     if (dataset_.in_memory()) return for_each_part(dataset_, progress, body);
@@ -474,19 +549,26 @@ ResultCheck BackendSession::check(const std::vector<double>& centroids,
     });
   };
   try {
-    return with_core_errors([&] {
-      return check_by_definition(*backend_, dataset_, {centroids, labels, inertia}, for_each_block);
-    });
-  } catch (const BackendError&) {
+    return with_core_errors(
+        [&] { return check_by_definition(*backend_, dataset_, returned, for_each_block); });
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const Error&) {
     // The file may have changed meanwhile, on any rank.
     with_core_errors([&] {
-      Ranks(dataset_.communicator()).together([&] {
+      ranks.together([&] {
         rethrow_source_failure();
         check_samples();
       });
     });
     throw;
   }
+}
+
+ResultCheck check_returned_fit(BackendSession& session, const Fit& fit,
+                               const ProgressFunction& progress) {
+  const SessionUse use(session, SessionUse::Scope::call);
+  return session.run_check({fit.centroids, fit.labels, fit.result.inertia}, progress);
 }
 
 ResultCheck check_returned_fit(const LoadedBackend& backend, const Dataset& dataset,

@@ -27,9 +27,56 @@ std::int64_t comparisons_within_budget(std::int64_t samples, std::int64_t values
   return std::min(samples, std::max(affordable, kMinComparedSamples));
 }
 
-[[noreturn]] void fail(const LoadedBackend& backend, const std::string& text) {
-  throw BackendError(StatusCode::internal, backend.name() + ": " + text);
-}
+// Throws for wrong values, with one message for those of a backend and one for those of a caller.
+class Blame {
+ public:
+  // All arguments must outlive it.
+  Blame(const LoadedBackend& backend, const Dataset& dataset, const ReturnedLabels& returned)
+      : backend_(backend), dataset_(dataset), returned_(returned) {}
+
+  [[noreturn]] void label_out_of_range(std::size_t row, std::int64_t clusters) const {
+    const std::int32_t label = returned_.labels[row];
+    fail(fmt::format("the label of sample {} is {}, with {} clusters", row, label, clusters),
+         fmt::format("labels[{}] is {}; with {} centroids, labels are 0 to {}", row, label,
+                     clusters, clusters - 1));
+  }
+
+  [[noreturn]] void inertia(double defined) const {
+    fail(fmt::format("it reports an inertia of {}, but its labels and centroids have {}",
+                     returned_.inertia, defined),
+         fmt::format("inertia is {}, but that of these labels and centroids is {}",
+                     returned_.inertia, defined));
+  }
+
+  [[noreturn]] void inertia_below(std::int64_t samples, double of_these) const {
+    fail(fmt::format("it reports an inertia of {}, but {} of its samples alone have {}",
+                     returned_.inertia, samples, of_these),
+         fmt::format("inertia is {}, but {} of the samples alone have {}", returned_.inertia,
+                     samples, of_these));
+  }
+
+  [[noreturn]] void label_not_nearest(const LabelCheck& found) const {
+    const auto row = static_cast<std::size_t>(found.first_wrong);
+    const std::int32_t label = returned_.labels[row];
+    const std::string all = fmt::format(
+        "which is not the nearest centroid; of {} labels that were compared {} are wrong",
+        found.samples, found.wrong);
+    fail(fmt::format("it states exact labels, but that of sample {} is {}, {}", row, label, all),
+         fmt::format("labels[{}] is {}, {}", row, label, all));
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& of_backend, const std::string& of_caller) const {
+    if (returned_.origin == Origin::caller) {
+      throw InputError(fmt::format("{}: {}", dataset_.name(), of_caller));
+    }
+    throw BackendError(StatusCode::internal, fmt::format("{}: {}", backend_.name(), of_backend));
+  }
+
+  const LoadedBackend& backend_;
+  const Dataset& dataset_;
+  const ReturnedLabels& returned_;
+};
 
 // The comparison of the labels of all ranks, with the row of the whole data set.
 LabelCheck check_of_all(const Dataset& dataset, const Ranks& ranks, LabelCheck mine) {
@@ -44,22 +91,11 @@ LabelCheck check_of_all(const Dataset& dataset, const Ranks& ranks, LabelCheck m
   return all;
 }
 
-void require_labels_in_range(const LoadedBackend& backend, std::span<const std::int32_t> labels,
+void require_labels_in_range(const Blame& blame, std::span<const std::int32_t> labels,
                              std::int64_t clusters) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] >= 0 && labels[i] < clusters) continue;
-    fail(backend,
-         fmt::format("the label of sample {} is {}, with {} clusters", i, labels[i], clusters));
+    if (labels[i] < 0 || labels[i] >= clusters) blame.label_out_of_range(i, clusters);
   }
-}
-
-void check_exact_labels(const LoadedBackend& backend, const Dataset& dataset,
-                        const LabelCheck& found, std::span<const std::int32_t> labels) {
-  if (found.wrong == 0 || backend.accuracy(dataset.dtype()) != Accuracy::exact) return;
-  const auto row = static_cast<std::size_t>(found.first_wrong);
-  fail(backend, fmt::format("it states exact labels, but that of sample {} is {}, which is not "
-                            "the nearest centroid; of {} labels that were compared {} are wrong",
-                            row, labels[row], found.samples, found.wrong));
 }
 
 double milliseconds_of(Clock::time_point start) {
@@ -75,10 +111,12 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
   const Clock::time_point start = Clock::now();
   const std::int64_t clusters = std::ssize(returned.centroids) / dataset.features();
   const Ranks ranks(dataset.communicator());
+  const Blame blame(backend, dataset, returned);
+  const bool exact = backend.accuracy(dataset.dtype()) == Accuracy::exact;
   LabelCheck labels;
   ExactSum inertia;
   ranks.together([&] {
-    require_labels_in_range(backend, returned.labels, clusters);
+    require_labels_in_range(blame, returned.labels, clusters);
     if (dataset.samples() == 0) return;
     const std::vector<std::int64_t> rows =
         sampled_rows(dataset.samples(),
@@ -98,11 +136,13 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
   check.samples = check.labels.samples;
   check.inertia = ranks.sum(inertia).value();
   check.ms = milliseconds_of(start);
-  if (std::abs(returned.inertia - check.inertia) > kInertiaTolerance * check.inertia) {
-    fail(backend, fmt::format("it reports an inertia of {}, but its labels and centroids have {}",
-                              returned.inertia, check.inertia));
-  }
-  ranks.together([&] { check_exact_labels(backend, dataset, labels, returned.labels); });
+  // Not true for NaN.
+  const bool agrees =
+      std::abs(returned.inertia - check.inertia) <= kInertiaTolerance * check.inertia;
+  if (!agrees) blame.inertia(check.inertia);
+  ranks.together([&] {
+    if (exact && labels.wrong > 0) blame.label_not_nearest(labels);
+  });
   return check;
 }
 
@@ -111,7 +151,8 @@ ResultCheck check_fetched_rows(const LoadedBackend& backend, const Dataset& data
   const FloatEnvironment environment;
   const Clock::time_point start = Clock::now();
   const std::int64_t clusters = std::ssize(returned.centroids) / dataset.features();
-  require_labels_in_range(backend, returned.labels, clusters);
+  const Blame blame(backend, dataset, returned);
+  require_labels_in_range(blame, returned.labels, clusters);
   const std::int64_t count =
       std::min(comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)),
                kMaxFetchedSamples);
@@ -133,11 +174,11 @@ ResultCheck check_fetched_rows(const LoadedBackend& backend, const Dataset& data
   }
   check.samples = check.labels.samples;
   check.ms = milliseconds_of(start);
-  if (returned.inertia < (1 - kInertiaTolerance) * evaluation.inertia()) {
-    fail(backend, fmt::format("it reports an inertia of {}, but {} of its samples alone have {}",
-                              returned.inertia, check.samples, evaluation.inertia()));
-  }
-  check_exact_labels(backend, dataset, check.labels, returned.labels);
+  const double least = (1 - kInertiaTolerance) * evaluation.inertia();
+  const bool agrees = returned.inertia >= least;  // not true for NaN
+  if (!agrees) blame.inertia_below(check.samples, evaluation.inertia());
+  const bool exact = backend.accuracy(dataset.dtype()) == Accuracy::exact;
+  if (exact && check.labels.wrong > 0) blame.label_not_nearest(check.labels);
   return check;
 }
 

@@ -16,18 +16,26 @@ namespace lloyd {
 using BlockVisitor =
     std::function<void(const std::function<void(std::int64_t first, const Matrix& block)>&)>;
 
-/// Labels and inertia that a backend returned, with the centroids they belong to.
+/// Whose error a wrong value is.
+enum class Origin {
+  backend,  ///< the backend returned the values
+  caller,   ///< the caller gave others: arguments `centroids`, `labels` and `inertia`
+};
+
+/// Labels and inertia, with the centroids they belong to.
 struct ReturnedLabels {
   std::span<const double> centroids;  ///< k x d
   std::span<const std::int32_t> labels;
   double inertia = 0;
+  Origin origin = Origin::backend;  ///< the same on all ranks
 };
 
 /// Collective if the data set is spread over ranks; the result is then that of all rows. Throws
-/// BackendError, with the backend's name in front, if a label is not in [0, k), if the
-/// inertia is not that of the labels and centroids, or if the backend declares exact labels and a
-/// label is not that of the nearest centroid. ResultCheck tells how many labels are compared. With
-/// several ranks, throws StatusError on all of them.
+/// BackendError, with the backend's name in front, or InputError, which names the argument of the
+/// caller, if a label is not in [0, k), if the inertia is not that of the labels and centroids, or
+/// if the backend declares exact labels and a label is not that of the nearest centroid.
+/// ResultCheck tells how many labels are compared. With several ranks, throws StatusError on all of
+/// them.
 ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dataset,
                                 const ReturnedLabels& returned, const BlockVisitor& for_each_block);
 

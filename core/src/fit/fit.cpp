@@ -12,6 +12,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/ranks.hpp>
+#include <lloyd/internal/returned_fit.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -108,7 +109,7 @@ bool restore_result(BackendSession& session, const FitOptions& options, Observer
 Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* observer,
                  const StageFunction& on_stage, const StartFunction& given_start,
                  const CheckpointOptions& checkpoint_options) {
-  const Ranks ranks(session.dataset().communicator());
+  const Ranks ranks(session.communicator());
   with_core_errors([&] {
     constexpr const char* kNames[] = {"clusters", "restarts", "checkpoints", "resume"};
     const std::int64_t values[] = {options.clusters, options.restarts,
@@ -116,6 +117,7 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
                                    checkpoint_options.resume ? 1 : 0};
     ranks.require_same(values, kNames);
     ranks.together([&] {
+      session.check_dataset();
       check_options(options, session.dataset());
       check_checkpoint_options(checkpoint_options);
       session.dataset().check_mapped_file();
@@ -176,6 +178,8 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
     if (checkpoints) checkpoints->begin(state, loaded, best.centroids.empty() ? nullptr : &best);
     Fit next = checkpoints ? fit_with_checkpoints(session, state, *checkpoints)
                            : session.fit_from(state.centroids, options, observer);
+    next.seeding_method = to_string(options.seeding.method);
+    next.seed = options.seeding.seed;
     next.seeding_backend = state.seeding_backend;
     fit_ms += next.fit_ms;
     next.restart = state.restart;
@@ -198,12 +202,17 @@ Fit fit_restarts(BackendSession& session, const FitOptions& options, Observer* o
           label_histogram(ranks, best.labels, best.clusters);
       ranks.together([&] { check_counts(session.backend().name(), histogram, best); });
     });
-    best.check = session.check(best.centroids, best.labels, best.result.inertia, stage("checking"));
+    best.check = check_returned_fit(session, best, stage("checking"));
   }
   return best;
 }
 
 }  // namespace
+
+std::int64_t restarts_to_run(const FitOptions& options) {
+  return uses_seed(options.seeding.method) ? options.restarts
+                                           : std::min<std::int64_t>(options.restarts, 1);
+}
 
 Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
         const StageFunction& on_stage, const StartFunction& start,
@@ -211,9 +220,7 @@ Fit fit(BackendSession& session, const FitOptions& options, Observer* observer,
   const SessionUse use(session, SessionUse::Scope::calls);
   const FloatEnvironment environment;
   FitOptions distinct = options;
-  if (!uses_seed(options.seeding.method)) {
-    distinct.restarts = std::min<std::int64_t>(options.restarts, 1);
-  }
+  distinct.restarts = restarts_to_run(options);
   // These functions are called while other ranks wait for this one, some of them from within the
   // plugin, so their exceptions must not unwind the callers.
   KeptException kept;

@@ -9,6 +9,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "dataset/row_blocks.hpp"
 #include "session/kept_exception.hpp"
 
@@ -44,16 +45,18 @@ bool has_parameter(const LoadedBackend& backend, std::string_view name) {
 
 Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
            const KMeansOptions& options) {
+  check_pointer("samples", samples, n, d);
   return kmeans(Matrix::view(samples, n, d), k, options);
 }
 
 Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k,
            const KMeansOptions& options) {
+  check_pointer("samples", samples, n, d);
   return kmeans(Matrix::view(samples, n, d), k, options);
 }
 
 Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options) {
-  return kmeans(Dataset("the samples", samples), k, options);
+  return kmeans(Dataset("the data", samples), k, options);
 }
 
 Fit kmeans(const DeviceMatrix& samples, std::int64_t k, const KMeansOptions& options) {
@@ -65,7 +68,7 @@ Fit kmeans(const DeviceMatrix& samples, std::int64_t k, const KMeansOptions& opt
     choice.parameters["device"] = std::to_string(samples.device);
   }
   choice.name = backend->name();
-  return kmeans(Dataset("the samples", samples, backend), k, on_device);
+  return kmeans(Dataset("the data", samples, backend), k, on_device);
 }
 
 Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options) {

@@ -9,6 +9,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "model/require_centroids.hpp"
 
 namespace lloyd {
@@ -66,12 +67,14 @@ void require_centroids(const Model& model, const char* action) {
 std::vector<std::int32_t> Model::predict(const float* values, std::int64_t n,
                                          const BackendChoice& choice) const {
   require_centroids(*this, "label samples");
+  check_pointer("values", values, n, features);
   return predict(Matrix::view(values, n, features), choice);
 }
 
 std::vector<std::int32_t> Model::predict(const double* values, std::int64_t n,
                                          const BackendChoice& choice) const {
   require_centroids(*this, "label samples");
+  check_pointer("values", values, n, features);
   return predict(Matrix::view(values, n, features), choice);
 }
 
@@ -82,8 +85,8 @@ std::vector<std::int32_t> Model::predict(const Matrix& matrix, const BackendChoi
                                  matrix.columns, features));
   }
   const Dataset dataset = standardization
-                              ? Dataset("the samples", standardize(matrix, *standardization))
-                              : Dataset("the samples", matrix);
+                              ? Dataset("the data", standardize(matrix, *standardization))
+                              : Dataset("the data", matrix);
   const auto loaded = load_backend(choice);
   BackendSession session(loaded, dataset, parameters_of(*loaded, choice));
   std::vector<std::int32_t> labels;

@@ -107,7 +107,7 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
 }
 
 void require_session_on(const Dataset& dataset, const BackendSession& session) {
-  if (&session.dataset() == &dataset) return;
+  if (&session.dataset() == &dataset) return session.check_dataset();
   throw Error(
       fmt::format("{}: the session was opened on {}", dataset.name(), session.dataset().name()));
 }

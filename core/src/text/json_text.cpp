@@ -112,6 +112,7 @@ Json parse_strictly(std::string_view text, int max_levels) {
 }  // namespace
 
 std::ifstream open_text_file(const std::filesystem::path& file) {
+  if (file.empty()) throw InputError("the path of the file to read is empty");
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (exists(status) && !is_regular_file(status)) {

@@ -48,8 +48,9 @@ TEST(Dataset, RefusesImpossibleShapes) {
   Matrix matrix = shaped(1, 1, 1);
   matrix.data = nullptr;
   EXPECT_EQ(refusal(matrix),
-            "points: the data pointer is null, as in the matrix of a data set that is read in "
-            "blocks: pass the data set itself, or label it with BackendSession::label()");
+            "points: the data pointer is null; it must point to the samples (the matrix of a data "
+            "set that is read in blocks has none: pass the data set itself, or label it with "
+            "BackendSession::label())");
   matrix = shaped(1, 1, 1);
   matrix.dtype = static_cast<DType>(2);
   EXPECT_EQ(refusal(matrix), "points: the dtype is 2; it must be DType::float32 or float64");

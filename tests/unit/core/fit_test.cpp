@@ -285,6 +285,7 @@ TEST_F(Fits, OneRestartIsRunIfAllWouldBeTheSame) {
     int fits = 0;
     run([&](FitResult&, Status&) { ++fits; });
     EXPECT_EQ(fits, uses_seed(method) ? 3 : 1) << to_string(method);
+    EXPECT_EQ(fits, restarts_to_run(options_)) << to_string(method);
   }
   options_.restarts = 0;
   EXPECT_EQ(message_of<InputError>([&] { run([](FitResult&, Status&) {}); }),

@@ -76,6 +76,16 @@ TEST_F(ModelFile, RefusesPathsThatAreNotFiles) {
             missing + ": cannot be opened: No such file or directory");
 }
 
+TEST_F(ModelFile, NeedsAPath) {
+  Model model;
+  model.clusters = model.features = 1;
+  model.centroids = {0};
+  EXPECT_EQ(message_of<InputError>([&] { model.save(""); }),
+            "the path of the file to write is empty");
+  EXPECT_EQ(message_of<InputError>([] { Model::load(""); }),
+            "the path of the file to read is empty");
+}
+
 TEST_F(ModelFile, RefusesDeepNesting) {
   const std::string sentence = "is not a model file: it is nested more than 4 levels deep";
   const std::string lists = std::string(100'000, '[') + std::string(100'000, ']');

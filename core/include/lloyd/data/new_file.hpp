@@ -12,8 +12,8 @@
 namespace lloyd {
 
 /// The file that writing to `file` would create or replace, as an absolute path. Symbolic links are
-/// followed, even to targets that do not exist yet. Throws InputError for a cycle of links, and for
-/// a relative path if the working directory was deleted.
+/// followed, even to targets that do not exist yet. Throws InputError for an empty path, for a
+/// cycle of links, and for a relative path if the working directory was deleted.
 std::filesystem::path output_target(const std::filesystem::path& file);
 
 /// Throws InputError, with both numbers, unless a file of `bytes` bytes fits into the free space of

@@ -126,6 +126,7 @@ std::string bytes_text(std::uint64_t bytes) {
 
 fs::path output_target(const fs::path& file) {
   constexpr int kMaxLinks = 40;  // Linux's limit
+  if (file.empty()) throw InputError("the path of the file to write is empty");
   std::error_code error;
   fs::path path = fs::absolute(file, error);
   if (error) {

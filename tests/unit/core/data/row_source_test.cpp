@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -292,6 +294,36 @@ TEST(MappedData, OfAFileWhoseTimeWasPutBackIsFoundByItsValues) {
       EXPECT_EQ(message_of<InputError>([&] { data->check_unchanged(); }), changed);
     }
   }
+}
+
+// While it lives, no thread can be started: its stack would be larger than the address space.
+class NoNewThreads {
+ public:
+  NoNewThreads() {
+    pthread_getattr_default_np(&former_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 48);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoNewThreads() {
+    pthread_setattr_default_np(&former_);
+    pthread_attr_destroy(&former_);
+  }
+  NoNewThreads(const NoNewThreads&) = delete;
+  NoNewThreads& operator=(const NoNewThreads&) = delete;
+
+ private:
+  pthread_attr_t former_;
+};
+
+TEST(RowSource, IsReadWithoutAThreadIfNoneCanBeStarted) {
+  const Dataset blobs = make_blobs({.samples = 50, .features = 3});
+  const NoNewThreads none;
+  EXPECT_THROW(std::thread([] {}).join(), std::system_error);
+  const Dataset read(rows_of("blobs", blobs.matrix()), 7);
+  EXPECT_EQ(read.fingerprint(), blobs.fingerprint());
 }
 
 TEST(RowSource, OfTextIsRefusedWithTheWayOut) {

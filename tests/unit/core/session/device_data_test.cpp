@@ -115,17 +115,17 @@ TEST_F(DeviceData, IsCheckedWithAFewRows) {
   fake::FakeDeviceMemory::copies = 0;
   EXPECT_EQ(session.check(found.centroids, found.labels, found.inertia).labels.wrong, 0);
   EXPECT_EQ(fake::FakeDeviceMemory::copies, 1 + 1);  // the ends of the rows, and the chosen rows
-  const std::string few = device_error_of<BackendError>(
+  const std::string few = device_error_of<InputError>(
       [&] { session.check(found.centroids, found.labels, found.inertia / 1e6); });
-  EXPECT_NE(few.find("of its samples alone"), std::string::npos) << few;
+  EXPECT_NE(few.find("of the samples alone"), std::string::npos) << few;
   for (std::int32_t& label : found.labels) label = (label + 1) % 5;
   const std::string wrong =
-      device_error_of<BackendError>([&] { session.check(found.centroids, found.labels, 1e300); });
-  EXPECT_NE(wrong.find("states exact labels"), std::string::npos) << wrong;
+      device_error_of<InputError>([&] { session.check(found.centroids, found.labels, 1e300); });
+  EXPECT_NE(wrong.find("is not the nearest centroid"), std::string::npos) << wrong;
   found.labels[3] = 5;
   const std::string range =
-      device_error_of<BackendError>([&] { session.check(found.centroids, found.labels, 1e300); });
-  EXPECT_NE(range.find("the label of sample 3 is 5"), std::string::npos) << range;
+      device_error_of<InputError>([&] { session.check(found.centroids, found.labels, 1e300); });
+  EXPECT_NE(range.find("labels[3] is 5"), std::string::npos) << range;
 }
 
 TEST_F(DeviceData, NoticesChangedSamples) {
