@@ -75,6 +75,7 @@ void report_cases(const LoadedBackend& backend, const std::string& glob, std::si
   report(line_of({{"plan", to_json(suite.plan())}}));
   if (!backend.available()) return;
   for (std::size_t index = first; index < suite.plan().cases.size(); ++index) {
+    report.await_turn();
     conformance::Result result = suite.run(index);
     std::string failure = printed.failure();
     if (!failure.empty() && result.outcome != conformance::Outcome::failed) {
@@ -144,7 +145,9 @@ std::string PluginTrial::lost(Event event) {
                              child->last_words());
     case Event::timed_out:
       ++timeouts_;
-      return fmt::format("it took longer than {} s{}", limit_.count(), place_of(board_.call()));
+      return with_last_words(fmt::format("it took longer than {} s{}", limit_.count(),
+                                         place_of(board_.call())),
+                             child->last_words());
     case Event::stopped:
       break;
   }
@@ -190,6 +193,8 @@ std::string PluginTrial::start_again(std::size_t first) {
 }
 
 std::string PluginTrial::receive(conformance::Result& result) {
+  child_->forget_words();  // those of earlier cases
+  child_->resume();
   const Event event = wait();
   if (event != Event::line) return lost(event);
   try {

@@ -573,6 +573,19 @@ class Sentences(HostileCase):
         done = self.run_hostile("fit report-and-crash", "verify", self.file, "--case", "stop/labels*")
         self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float32: .*; last words: a sanitizer: kernel\.cpp:9$")
 
+    def test_last_words_are_those_of_the_case(self):
+        done = self.run_hostile("load complain;fit say-and-crash", "verify", self.file, "--case", "stop/labels/float32")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float32: .* in fit\(\); last words: tile 7 of 4$")
+        self.assertIn("error: no huge pages\n", done.stderr)
+
+    def test_verify_names_the_last_words_of_a_call_that_hangs(self):
+        done = self.run_hostile("fit complain;fit hang", "verify", self.file, "--case", "stop/labels/float32",
+                                "--timeout", "5")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float32: it took longer than 5 s in fit\(\); last "
+                                      r"words: error: no huge pages$")
+
     def test_a_plugin_that_dies_of_a_broken_pipe(self):
         done = self.run_hostile("fit raise-pipe", *self.FIT)
         self.assertEqual((done.returncode, done.stderr),
