@@ -57,6 +57,10 @@ OwnedSession opened(const Status& status, Session* session, const std::string& w
 
 class Context;
 
+/// True for a status with which supports() or open() refuses a fit: the fit exceeds the backend or
+/// the machine. Any other status is a failure.
+bool is_refusal(StatusCode code);
+
 /// Calls `check` with each integer or real parameter at its minimum and at its maximum. A failure
 /// names the parameter and its value. Returns the number of calls.
 int for_ends_of_parameters(const Context& context,
@@ -82,6 +86,7 @@ class Context {
   bool repeatable() const { return reproducibility() != Reproducibility::none; }
 
   /// Why the backend's capabilities and limits exclude a fit of k clusters; empty if they do not.
+  /// Fails the case if supports() returns a status that is no refusal.
   std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
     return beyond(dataset, clusters, parameters_);
   }

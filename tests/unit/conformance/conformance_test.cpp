@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,28 @@ TEST(Conformance, ARefusalOfEverythingIsAFailure) {
     expect_part(failure(report, name), "skipped in every variant, so nothing was verified: ");
     expect_part(failure(report, name), "at most 0 samples");
   }
+}
+
+template <class T>
+class ThrowingSupportsStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape& shape, const ParameterList&, const FitSpec&) {
+    if (shape.clusters > 2) throw std::runtime_error("no table of devices");
+    return {};
+  }
+};
+
+// Cases of other sizes pass, so that a skipped one would go unnoticed.
+TEST(Conformance, AFailureOfSupportsIsNoRefusal) {
+  const auto backend = fake::make<ThrowingSupportsStep>("throwing");
+  conformance::Options options;
+  options.glob = "invariants/separated/float32";
+  const Report report = conformance::run(*backend, options);
+  EXPECT_EQ(report.failed, 1);
+  const std::string message = failure(report, "invariants/separated");
+  EXPECT_TRUE(message.starts_with("supports() for n=")) << message;
+  expect_part(message, "failed with status 'internal': no table of devices");
 }
 
 // Stands for a data race: a wrong label once several workers have many blocks.
