@@ -70,13 +70,15 @@ class PrintedText {
 };
 
 void report_cases(const LoadedBackend& backend, const std::string& glob, std::size_t first,
-                  PrintedText& printed, const ChildProcess::Reporter& report) {
+                  PrintedText& printed, SupervisionBoard& board,
+                  const ChildProcess::Reporter& report) {
+  const auto report_setting = [&](const std::string& setting) { board.setting.set(setting); };
   const conformance::Suite suite(backend, glob);
   report(line_of({{"plan", to_json(suite.plan())}}));
   if (!backend.available()) return;
   for (std::size_t index = first; index < suite.plan().cases.size(); ++index) {
     report.await_turn();
-    conformance::Result result = suite.run(index);
+    conformance::Result result = suite.run(index, report_setting);
     std::string failure = printed.failure();
     if (!failure.empty() && result.outcome != conformance::Outcome::failed) {
       result.outcome = conformance::Outcome::failed;
@@ -96,7 +98,7 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
   try {
     std::unique_ptr<LoadedBackend> backend = load_and_check(file, board);
     PrintedText printed;
-    report_cases(*backend, glob, first, printed, report);
+    report_cases(*backend, glob, first, printed, board, report);
     backend.reset();
     const std::string failure = printed.failure();
     report(failure.empty() ? std::string(kReleased) : line_of({{"failed", failure}}));
@@ -131,6 +133,8 @@ Event PluginTrial::wait() {
 // Throws Cancelled if stopped.
 std::string PluginTrial::lost(Event event) {
   const auto child = std::move(child_);
+  const std::string setting = board_.setting.get();
+  const std::string during = setting.empty() ? setting : printable(setting) + ": ";
   switch (event) {
     case Event::line:
       return fmt::format("the process of the plugin sent an unexpected report: {}",
@@ -140,12 +144,12 @@ std::string PluginTrial::lost(Event event) {
         return "the plugin has closed descriptors that it did not open, and with them the pipe of "
                "its process";
       }
-      return with_last_words(fmt::format("the plugin ended the process: {}{}", child->end().text(),
-                                         place_of(board_.call())),
+      return with_last_words(fmt::format("{}the plugin ended the process: {}{}", during,
+                                         child->end().text(), place_of(board_.call())),
                              child->last_words());
     case Event::timed_out:
       ++timeouts_;
-      return with_last_words(fmt::format("it took longer than {} s{}", limit_.count(),
+      return with_last_words(fmt::format("{}it took longer than {} s{}", during, limit_.count(),
                                          place_of(board_.call())),
                              child->last_words());
     case Event::stopped:
@@ -158,6 +162,7 @@ std::string PluginTrial::lost(Event event) {
 // empty text on success, else one sentence.
 std::string PluginTrial::start(std::size_t first, conformance::Plan& plan) {
   board_.clear_calls();
+  board_.setting.set({});
   child_ = std::make_unique<ChildProcess>([&](const ChildProcess::Reporter& report) {
     return run_cases(file_, glob_, first, board_, report);
   });

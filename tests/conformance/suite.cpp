@@ -134,7 +134,7 @@ Suite::Suite(const LoadedBackend& backend, const std::string& glob) : backend_(b
 
 Suite::~Suite() = default;
 
-Result Suite::run(std::size_t index) const {
+Result Suite::run(std::size_t index, const SettingReporter& report_setting) const {
   const Entry& entry = entries_[index];
   Result result;
   result.name = plan_.cases[index].name;
@@ -142,7 +142,7 @@ Result Suite::run(std::size_t index) const {
   try {
     const ProcessState before;  // restored, so that cases are independent
     try {
-      entry.body(Context(backend_, entry.dtype, entry.parameters));
+      entry.body(Context(backend_, entry.dtype, entry.parameters, &report_setting));
     } catch (...) {
       put_back(before);
       throw;

@@ -56,6 +56,7 @@ int for_ends_of_parameters(const Context& context,
     for (const std::string& value : ends_of_range(parameter)) {
       ParameterSet set = context.parameters();
       set.set(parameter.name, value);
+      const VariedParameter varied(context, parameter.name, value);
       ++calls;
       try {
         check(Context(context.loaded(), context.dtype(), set));

@@ -66,10 +66,18 @@ bool is_refusal(StatusCode code);
 int for_ends_of_parameters(const Context& context,
                            const std::function<void(const Context& end)>& check);
 
+/// See Suite::run().
+using SettingReporter = std::function<void(const std::string& setting)>;
+
 class Context {
  public:
-  Context(const LoadedBackend& loaded, DType dtype, ParameterSet parameters)
-      : loaded_(loaded), dtype_(dtype), parameters_(std::move(parameters)) {}
+  /// `report_setting`: see VariedParameter; null: nothing is reported. It must outlive the context.
+  Context(const LoadedBackend& loaded, DType dtype, ParameterSet parameters,
+          const SettingReporter* report_setting = nullptr)
+      : loaded_(loaded),
+        dtype_(dtype),
+        parameters_(std::move(parameters)),
+        report_setting_(report_setting) {}
 
   const LoadedBackend& loaded() const { return loaded_; }
   Backend& backend() const { return loaded_.backend(); }
@@ -96,6 +104,10 @@ class Context {
     if (!reason.empty()) refusal_ = reason;
     return reason;
   }
+  /// Tells the reporter of settings about a parameter value; empty: no longer.
+  void report_setting(const std::string& setting) const {
+    if (report_setting_ != nullptr && *report_setting_) (*report_setting_)(setting);
+  }
   /// The reason of the last fit that beyond() excluded; empty if it excluded none.
   const std::string& refusal() const { return refusal_; }
   /// Opens a session for fits of k clusters; skips the case if the backend does not support them.
@@ -109,7 +121,24 @@ class Context {
   const LoadedBackend& loaded_;
   DType dtype_;
   ParameterSet parameters_;
+  const SettingReporter* report_setting_;
   mutable std::string refusal_;
+};
+
+/// Reports for its lifetime that the calls of the backend use a parameter value which the name of
+/// the case does not have, so that the message about a crash can name it.
+class VariedParameter {
+ public:
+  VariedParameter(const Context& context, const char* name, const std::string& value)
+      : context_(context) {
+    context_.report_setting(fmt::format("{}={}", name, value));
+  }
+  ~VariedParameter() { context_.report_setting({}); }
+  VariedParameter(const VariedParameter&) = delete;
+  VariedParameter& operator=(const VariedParameter&) = delete;
+
+ private:
+  const Context& context_;
 };
 
 }  // namespace lloyd::conformance

@@ -99,6 +99,21 @@ TEST(Conformance, AFailureOfSupportsIsNoRefusal) {
   expect_part(message, "failed with status 'internal': no table of devices");
 }
 
+TEST(Conformance, ReportsTheParametersThatACaseVaries) {
+  const auto backend = fake::make<fake::FakeStep>("fake");
+  const auto settings = [&](const std::string& glob) {
+    const conformance::Suite suite(*backend, glob);
+    EXPECT_EQ(suite.plan().cases.size(), 1u);
+    std::vector<std::string> reported;
+    const auto report = [&](const std::string& setting) { reported.push_back(setting); };
+    EXPECT_EQ(suite.run(0, report).outcome, Outcome::passed);
+    return reported;
+  };
+  EXPECT_EQ(settings("limits/parameters/float32"),
+            (std::vector<std::string>{"threads=0", "", "threads=1024", ""}));
+  EXPECT_EQ(settings("stop/labels/float32"), std::vector<std::string>{});
+}
+
 // Stands for a data race: a wrong label once several workers have many blocks.
 template <class T>
 class RacingStep : public fake::FakeStep<T> {
