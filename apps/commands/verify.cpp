@@ -81,16 +81,10 @@ void print_outcome(conformance::Outcome outcome) {
 void print_result(const conformance::Result& result, FailureGroups& failures) {
   print_outcome(result.outcome);
   print_text("{}", result.name);
-  const std::string* first = nullptr;
-  if (result.outcome == conformance::Outcome::failed) {
-    const FailureGroups::Group& group = failures.add(result);
-    if (group.names.size() > 1) first = &group.names.front();
-  }
-  if (first != nullptr) {
-    print_text(": same failure as {}", *first);
-  } else if (!result.message.empty()) {
-    print_text(": {}", result.message);
-  }
+  const std::string text = result.outcome == conformance::Outcome::failed
+                               ? describe_failure(result, failures.add(result))
+                               : result.message;
+  if (!text.empty()) print_text(": {}", text);
   print_text("\n");
   flush_results();  // show finished cases now: the next may take long
 }
@@ -98,9 +92,7 @@ void print_result(const conformance::Result& result, FailureGroups& failures) {
 void print_failures(const FailureGroups& failures) {
   print_text("\nfailed:\n");
   for (const FailureGroups::Group& group : failures.groups()) {
-    print_text("  {}{}\n{}",
-               group.names.size() > 1 ? fmt::format("{} times: ", group.names.size()) : "",
-               group.message, list_names(group.names));
+    print_text("{}", describe_group(group));
   }
   print_text("\n");
 }

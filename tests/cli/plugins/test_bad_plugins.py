@@ -331,6 +331,23 @@ class Process(TestCase):
                 self.assertEqual(len(messages), 1)
                 self.assertRegex(messages[0], f"^group=64: {text}$")
 
+    def test_failures_that_differ_in_numbers_are_one_group(self):
+        done = verify("wrong-labels", "--case", "invariants/*")
+        groups = re.findall(r"^  (?:\d+ times: )?\S.*has label", done.stdout.split("\nfailed:\n")[1], re.M)
+        self.assertEqual(len(groups), 1, done.stdout)
+
+    def test_the_parameter_value_in_effect_is_named(self):
+        for how, options, text in (
+                ("abort", [], r"the plugin ended the process: signal 6 \(Aborted\) in fit\(\)"),
+                ("hang", ["--timeout", "5"], r"it took longer than 5 s in fit\(\)")):
+            with self.subTest(how):
+                done = verify("wraps-parameter", "--case", "limits/parameters/float32", "--json", *options,
+                              env={"LLOYD_WRAPPED": how})
+                self.assertEqual(done.returncode, 1, done.stderr)
+                messages = [result.get("message", "") for result in json.loads(done.stdout)["results"]]
+                self.assertEqual(len(messages), 1)
+                self.assertRegex(messages[0], f"^group=64: {text}$")
+
     def test_a_plugin_that_hangs_everywhere_is_abandoned(self):
         done = verify("fit-hangs", "--case", "stop/*", "--timeout", "10", "--json")
         self.assertEqual(done.returncode, 1, done.stderr)
