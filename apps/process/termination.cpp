@@ -49,7 +49,7 @@ std::string termination_reason() {
 
 [[noreturn]] void terminate_with_reason() {
   try {
-    say_termination(printable(termination_reason()).c_str());
+    say_termination(escaped(termination_reason()).c_str());
   } catch (const std::bad_alloc&) {
     say_termination("an exception was not caught, and there is no memory to name it");
   }

@@ -84,6 +84,8 @@ void report_cases(const LoadedBackend& backend, const std::string& glob, std::si
       result.outcome = conformance::Outcome::failed;
       result.message = std::move(failure);
     }
+    // JSON cannot have bytes that are no UTF-8, as a message may after the heap was corrupted.
+    result.message = escaped(result.message);
     report(line_of(to_json(result)));
   }
 }
@@ -103,11 +105,11 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
     const std::string failure = printed.failure();
     report(failure.empty() ? std::string(kReleased) : line_of({{"failed", failure}}));
   } catch (const InputError& refusal) {
-    report(line_of({{"refused", refusal.what()}}));
+    report(line_of({{"refused", escaped(refusal.what())}}));
   } catch (const std::bad_alloc&) {
     report(line_of({{"failed", "the process of the plugin is out of memory"}}));
   } catch (const std::exception& error) {
-    report(line_of({{"failed", error.what()}}));
+    report(line_of({{"failed", escaped(error.what())}}));
   }
   return 0;
 }
