@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 
 #include <fmt/format.h>
@@ -41,7 +42,11 @@ std::string termination_reason() {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& error) {
-    return fmt::format("an exception of type {} was not caught: {}", type, error.what());
+    const std::string_view what = error.what();
+    if (what.empty()) {
+      return fmt::format("an exception of type {} without a message was not caught", type);
+    }
+    return fmt::format("an exception of type {} was not caught: {}", type, what);
   } catch (...) {
     return fmt::format("an exception of type {} was not caught", type);
   }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <sstream>
+#include <string_view>
 
 #include <lloyd/process_state.hpp>
 
@@ -156,7 +157,9 @@ Result Suite::run(std::size_t index, const SettingReporter& report_setting) cons
     result.message = failed.message;
   } catch (const std::exception& error) {
     result.outcome = Outcome::failed;
-    result.message = fmt::format("unexpected exception: {}", error.what());
+    const std::string_view what = error.what();
+    result.message = what.empty() ? "unexpected exception without a message"
+                                  : fmt::format("unexpected exception: {}", what);
   }
   result.elapsed_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

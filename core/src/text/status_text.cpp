@@ -143,7 +143,7 @@ std::string status_message(const Status& status) {
     case StatusCode::device_error:
       return "device error";
     case StatusCode::internal:
-      return "internal error";
+      return "internal error without a message";
   }
   return fmt::format("unknown status code {}", static_cast<int>(status.code));
 }

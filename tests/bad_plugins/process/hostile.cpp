@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -162,6 +163,7 @@ void act(const std::string& what) {
     const std::thread never_joined([] { ::pause(); });
   }
   if (what == "complain") std::fputs("error: no huge pages\n", stderr);
+  if (what == "throw-nothing") throw std::runtime_error("");
   if (what == "say-and-crash") {
     std::fputs("tile 7 of 4\n", stderr);
     std::abort();

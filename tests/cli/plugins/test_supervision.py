@@ -549,6 +549,8 @@ class Sentences(HostileCase):
                    r"destroyed before join\(\) or detach\(\), 'throw;' outside of a handler, and pthread_exit\(\) or a "
                    r"cancelled thread within a function that is noexcept")
         for hostile, how in (("estimate throw", "an exception of type int was not caught"),
+                             ("fit throw-nothing", "an exception of type std::runtime_error without a message was not "
+                                                   "caught"),
                              ("fit exit-thread", without), ("fit lose-thread", without)):
             with self.subTest(hostile):
                 done = self.run_hostile(hostile, *self.FIT)

@@ -44,6 +44,8 @@ TEST(ErrorText, OfAPluginHasEscapes) {
   EXPECT_EQ(escaped(good), good);
   EXPECT_EQ(status_message(Status::error(StatusCode::internal, "tile \x93\x01")),
             "tile \\x93\\x01");
+  EXPECT_EQ(status_message(Status::error(StatusCode::internal, "")),
+            "internal error without a message");
 }
 
 TEST(ErrorText, OfParametersAndConfigurationsIsOneLine) {
