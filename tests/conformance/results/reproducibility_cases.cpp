@@ -44,7 +44,7 @@ void expect_repeated_fit(const std::string& where, std::int64_t d, const Trial& 
     fail(
         "{}. If the plugin has threads, this may be a data race; ThreadSanitizer finds it: compile "
         "the plugin with -fsanitize=thread, then LD_PRELOAD=$(g++ -print-file-name=libtsan.so) "
-        "lloyd verify PLUGIN --case 'reproducibility/*'",
+        "lloyd verify PLUGIN --case 'reproducibility/*' --timeout 1200",
         failed.message);
   }
 }

@@ -162,6 +162,7 @@ TEST(Conformance, WorkersThatShareMemoryFail) {
   expect_part(failure(report, "reproducibility/threads"), "with threads=2");
   expect_part(failure(report, "reproducibility/threads"),
               "compile the plugin with -fsanitize=thread, then LD_PRELOAD=");
+  expect_part(failure(report, "reproducibility/threads"), "--case 'reproducibility/*' --timeout ");
   EXPECT_EQ(failure(report, "reproducibility/parameters"),
             "no failure of reproducibility/parameters");
 }
