@@ -27,6 +27,7 @@
 #include "text/whole_number.hpp"
 #include "verify/conformance_json.hpp"
 #include "verify/failure_groups.hpp"
+#include "verify/memory_errors.hpp"
 #include "verify/plugin_trial.hpp"
 
 namespace lloyd::apps {
@@ -81,16 +82,10 @@ void print_outcome(conformance::Outcome outcome) {
 void print_result(const conformance::Result& result, FailureGroups& failures) {
   print_outcome(result.outcome);
   print_text("{}", result.name);
-  const std::string* first = nullptr;
-  if (result.outcome == conformance::Outcome::failed) {
-    const FailureGroups::Group& group = failures.add(result);
-    if (group.names.size() > 1) first = &group.names.front();
-  }
-  if (first != nullptr) {
-    print_text(": same failure as {}", *first);
-  } else if (!result.message.empty()) {
-    print_text(": {}", result.message);
-  }
+  const std::string text = result.outcome == conformance::Outcome::failed
+                               ? describe_failure(result, failures.add(result))
+                               : result.message;
+  if (!text.empty()) print_text(": {}", text);
   print_text("\n");
   flush_results();  // show finished cases now: the next may take long
 }
@@ -98,31 +93,31 @@ void print_result(const conformance::Result& result, FailureGroups& failures) {
 void print_failures(const FailureGroups& failures) {
   print_text("\nfailed:\n");
   for (const FailureGroups::Group& group : failures.groups()) {
-    print_text("  {}{}\n{}",
-               group.names.size() > 1 ? fmt::format("{} times: ", group.names.size()) : "",
-               group.message, list_names(group.names));
+    print_text("{}", describe_group(group));
   }
   print_text("\n");
 }
 
-// Many failures with several messages are often one access out of bounds.
-void print_hint(const FailureGroups& failures, std::int64_t failed) {
-  constexpr std::int64_t kManyCases = 10;
-  constexpr std::ptrdiff_t kSeveralCauses = 3;
-  if (failed < kManyCases || std::ssize(failures.groups()) < kSeveralCauses) return;
+void print_hint(const conformance::Report& report) {
+  const auto count = std::count_if(report.results.begin(), report.results.end(),
+                                   [](const conformance::Result& result) {
+                                     return result.outcome == conformance::Outcome::failed &&
+                                            suggests_memory_error(result.message);
+                                   });
+  if (count == 0) return;
   print_text(
-      "hint: {} cases failed in {} ways. Reads and writes out of bounds can have such effects; "
-      "AddressSanitizer finds them: compile the plugin with -fsanitize=address, then "
+      "hint: {} as if the plugin accesses memory out of bounds or corrupts its heap. "
+      "AddressSanitizer finds the place: compile the plugin with -fsanitize=address, then "
       "LD_PRELOAD=$(g++ -print-file-name=libasan.so) lloyd verify PLUGIN. See 'When a case fails' "
       "in "
       "docs/write_a_backend.md\n\n",
-      failed, failures.groups().size());
+      count == 1 ? std::string("1 case failed") : fmt::format("{} cases failed", count));
 }
 
 void print_summary(const Subject& subject, const conformance::Report& report,
                    const FailureGroups& failures) {
   if (report.failed > 0 && report.results.size() > 1) print_failures(failures);
-  print_hint(failures, report.failed);
+  print_hint(report);
   if (!report.unavailable.empty()) {
     print_text("{}: nothing was verified: the backend is unavailable: {}\n", subject.backend,
                report.unavailable);

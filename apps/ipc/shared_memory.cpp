@@ -6,7 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -16,6 +20,33 @@ namespace lloyd::apps {
 namespace {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+
+// A signal handler reads the table, so it has a fixed size and no locks. is_shared_memory() does
+// not know mappings beyond the last entry.
+struct SharedRange {
+  std::atomic<const char*> begin{nullptr};  // written last, cleared first; null: free entry
+  std::atomic<std::size_t> size{0};
+};
+
+std::array<SharedRange, 16> shared_ranges;
+std::mutex shared_ranges_mutex;  // for writers
+
+void add_range(const void* begin, std::size_t size) {
+  const std::lock_guard lock(shared_ranges_mutex);
+  for (SharedRange& range : shared_ranges) {
+    if (range.begin.load() != nullptr) continue;
+    range.size = size;
+    range.begin = static_cast<const char*>(begin);
+    return;
+  }
+}
+
+void remove_range(const void* begin) {
+  const std::lock_guard lock(shared_ranges_mutex);
+  for (SharedRange& range : shared_ranges) {
+    if (range.begin.load() == begin) range.begin = nullptr;
+  }
+}
 
 }  // namespace
 
@@ -57,7 +88,20 @@ std::shared_ptr<const void> map_shared(int descriptor, std::int64_t bytes) {
     throw Error(
         fmt::format("cannot map {} bytes of shared memory: {}", bytes, descriptor_error(errno)));
   }
-  return {data, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); }};
+  std::shared_ptr<const void> memory(data, [size](const void* mapped) {
+    remove_range(mapped);
+    ::munmap(const_cast<void*>(mapped), size);
+  });
+  add_range(data, size);
+  return memory;
+}
+
+bool is_shared_memory(const void* address) noexcept {
+  const char* const at = static_cast<const char*>(address);
+  return std::any_of(shared_ranges.begin(), shared_ranges.end(), [at](const SharedRange& range) {
+    const char* const begin = range.begin.load();
+    return begin != nullptr && at >= begin && at < begin + range.size.load();
+  });
 }
 
 }  // namespace lloyd::apps

@@ -20,4 +20,7 @@ std::int64_t shared_memory_bytes(int descriptor);
 /// accesses do not fault. Throws Error.
 std::shared_ptr<const void> map_shared(int descriptor, std::int64_t bytes);
 
+/// True if map_shared() has mapped this address. Async-signal-safe.
+bool is_shared_memory(const void* address) noexcept;
+
 }  // namespace lloyd::apps

@@ -60,6 +60,15 @@ void ForeignOutput::pass_on() {
   if (!shown_.empty()) write_some();
 }
 
+void ForeignOutput::pass_on_available() {
+  constexpr int kMaxCalls = 512;  // more than a pipe holds; a writer may go on without end
+  for (int call = 0; call < kMaxCalls; ++call) {
+    pollfd ready = waited();
+    if (::poll(&ready, 1, 0) <= 0) return;
+    pass_on();
+  }
+}
+
 void ForeignOutput::read_some() {
   if (!pipe_) return;
   std::array<char, kBlock> bytes;

@@ -29,6 +29,9 @@ class ForeignOutput {
   pollfd waited() const;
   /// Reads and writes without waiting.
   void pass_on();
+  /// Repeats pass_on() until the pipe is empty or the reader of the messages would have to be
+  /// waited for.
+  void pass_on_available();
   /// Call it after the writer's end. Forwards the rest of the pipe, ends the last line, and writes
   /// `last_words`, which are printable lines of this program. Waits for the reader of the messages
   /// until `stop`, polled ten times a second, returns true.

@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 
 #include <fmt/format.h>
@@ -41,7 +42,11 @@ std::string termination_reason() {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& error) {
-    return fmt::format("an exception of type {} was not caught: {}", type, error.what());
+    const std::string_view what = error.what();
+    if (what.empty()) {
+      return fmt::format("an exception of type {} without a message was not caught", type);
+    }
+    return fmt::format("an exception of type {} was not caught: {}", type, what);
   } catch (...) {
     return fmt::format("an exception of type {} was not caught", type);
   }
@@ -49,7 +54,7 @@ std::string termination_reason() {
 
 [[noreturn]] void terminate_with_reason() {
   try {
-    say_termination(printable(termination_reason()).c_str());
+    say_termination(escaped(termination_reason()).c_str());
   } catch (const std::bad_alloc&) {
     say_termination("an exception was not caught, and there is no memory to name it");
   }

@@ -15,6 +15,7 @@
 #include <lloyd/data/library_use.hpp>
 #include <lloyd/data/new_file.hpp>
 
+#include "ipc/shared_memory.hpp"
 #include "process/end_by_signal.hpp"
 #include "process/exit_status.hpp"
 #include "supervision/supervision.hpp"
@@ -101,12 +102,21 @@ void report_bus_error(int, siginfo_t* info, void*) {
 constexpr std::array<int, 2> kFaults = {SIGSEGV, SIGFPE};
 std::array<struct sigaction, kFaults.size()> former_actions;
 
+// Samples that are mapped from a file or shared with the process of a worker are read-only.
+bool is_write_to_samples(int signal, const siginfo_t& info) {
+  return signal == SIGSEGV && info.si_code == SEGV_ACCERR &&
+         (mapped_file_at(info.si_addr) != nullptr || is_shared_memory(info.si_addr));
+}
+
 // If no file is to blame, the fault ends the process as it would have without this handler: the
 // former action is restored and the faulting instruction is executed again (a sent signal is raised
 // again).
 void report_fault(int signal, siginfo_t* info, void*) {
   const bool sent = info->si_code <= 0;
   if (!sent) report_library_crash();
+  if (is_write_to_samples(signal, *info)) {
+    report_reason("the plugin wrote to the samples, which it may only read");
+  }
   const auto fault = std::find(kFaults.begin(), kFaults.end(), signal) - kFaults.begin();
   ::sigaction(signal, &former_actions[static_cast<std::size_t>(fault)], nullptr);
   if (sent) ::raise(signal);

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -399,6 +400,16 @@ void report_failure(std::string_view sentence) {
     write_message(failure_message(printable_lines(sentence)));
   } else {
     child_board->failure.set(with_names(sentence));  // the supervisor prints it as it is
+  }
+}
+
+void report_reason(const char* reason) noexcept {
+  if (child_board != nullptr) {
+    child_board->termination.set(reason);
+    return;
+  }
+  for (const char* const text : {reason, "\n"}) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
   }
 }
 

@@ -68,6 +68,11 @@ void set_place(std::string_view place) noexcept;
 /// descriptors.
 void report_failure(std::string_view sentence);
 
+/// Says why this process is about to end by a signal. A supervised child tells its supervisor,
+/// whose message then ends with "since <reason>"; other processes write the reason to standard
+/// error. Async-signal-safe.
+void report_reason(const char* reason) noexcept;
+
 /// In a supervised child: declares that the work is done and that the process is about to end with
 /// this status. No effect elsewhere. Async-signal-safe.
 void report_end(int status) noexcept;

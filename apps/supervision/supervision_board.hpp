@@ -101,7 +101,8 @@ class SupervisionBoard {
   SharedText<4096> file;         ///< path of the plugin loaded last
   SharedText<4096> backends;     ///< names of the loaded backends, quoted
   SharedText<16384> failure;     ///< sentence for the supervisor to print; empty: none
-  SharedText<1024> termination;  ///< reason of a std::terminate(); empty: not called
+  SharedText<1024> termination;  ///< why the process ends, to follow "since"; empty: unknown
+  SharedText<256> setting;  ///< parameter that a case of the suite varies, "tile=0"; empty: none
 
  private:
   PluginCall mark(PluginCall call) noexcept;

@@ -70,17 +70,22 @@ class PrintedText {
 };
 
 void report_cases(const LoadedBackend& backend, const std::string& glob, std::size_t first,
-                  PrintedText& printed, const ChildProcess::Reporter& report) {
+                  PrintedText& printed, SupervisionBoard& board,
+                  const ChildProcess::Reporter& report) {
+  const auto report_setting = [&](const std::string& setting) { board.setting.set(setting); };
   const conformance::Suite suite(backend, glob);
   report(line_of({{"plan", to_json(suite.plan())}}));
   if (!backend.available()) return;
   for (std::size_t index = first; index < suite.plan().cases.size(); ++index) {
-    conformance::Result result = suite.run(index);
+    report.await_turn();
+    conformance::Result result = suite.run(index, report_setting);
     std::string failure = printed.failure();
     if (!failure.empty() && result.outcome != conformance::Outcome::failed) {
       result.outcome = conformance::Outcome::failed;
       result.message = std::move(failure);
     }
+    // JSON cannot have bytes that are no UTF-8, as a message may after the heap was corrupted.
+    result.message = escaped(result.message);
     report(line_of(to_json(result)));
   }
 }
@@ -95,16 +100,16 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
   try {
     std::unique_ptr<LoadedBackend> backend = load_and_check(file, board);
     PrintedText printed;
-    report_cases(*backend, glob, first, printed, report);
+    report_cases(*backend, glob, first, printed, board, report);
     backend.reset();
     const std::string failure = printed.failure();
     report(failure.empty() ? std::string(kReleased) : line_of({{"failed", failure}}));
   } catch (const InputError& refusal) {
-    report(line_of({{"refused", refusal.what()}}));
+    report(line_of({{"refused", escaped(refusal.what())}}));
   } catch (const std::bad_alloc&) {
     report(line_of({{"failed", "the process of the plugin is out of memory"}}));
   } catch (const std::exception& error) {
-    report(line_of({{"failed", error.what()}}));
+    report(line_of({{"failed", escaped(error.what())}}));
   }
   return 0;
 }
@@ -130,6 +135,8 @@ Event PluginTrial::wait() {
 // Throws Cancelled if stopped.
 std::string PluginTrial::lost(Event event) {
   const auto child = std::move(child_);
+  const std::string setting = board_.setting.get();
+  const std::string during = setting.empty() ? setting : printable(setting) + ": ";
   switch (event) {
     case Event::line:
       return fmt::format("the process of the plugin sent an unexpected report: {}",
@@ -139,12 +146,14 @@ std::string PluginTrial::lost(Event event) {
         return "the plugin has closed descriptors that it did not open, and with them the pipe of "
                "its process";
       }
-      return with_last_words(fmt::format("the plugin ended the process: {}{}", child->end().text(),
-                                         place_of(board_.call())),
+      return with_last_words(fmt::format("{}the plugin ended the process: {}{}", during,
+                                         child->end().text(), place_of(board_.call())),
                              child->last_words());
     case Event::timed_out:
       ++timeouts_;
-      return fmt::format("it took longer than {} s{}", limit_.count(), place_of(board_.call()));
+      return with_last_words(fmt::format("{}it took longer than {} s{}", during, limit_.count(),
+                                         place_of(board_.call())),
+                             child->last_words());
     case Event::stopped:
       break;
   }
@@ -155,6 +164,7 @@ std::string PluginTrial::lost(Event event) {
 // empty text on success, else one sentence.
 std::string PluginTrial::start(std::size_t first, conformance::Plan& plan) {
   board_.clear_calls();
+  board_.setting.set({});
   child_ = std::make_unique<ChildProcess>([&](const ChildProcess::Reporter& report) {
     return run_cases(file_, glob_, first, board_, report);
   });
@@ -190,6 +200,8 @@ std::string PluginTrial::start_again(std::size_t first) {
 }
 
 std::string PluginTrial::receive(conformance::Result& result) {
+  child_->forget_words();  // those of earlier cases
+  child_->resume();
   const Event event = wait();
   if (event != Event::line) return lost(event);
   try {

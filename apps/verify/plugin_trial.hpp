@@ -17,8 +17,8 @@ namespace lloyd::apps {
 
 /// Runs the suite's cases in a child process; only that loads the plugin. If the plugin ends the
 /// process, or a case exceeds the time limit, the case fails and the next one runs in a new
-/// process. The messages about these name the plugin's call that was running, and about the end of
-/// the process also what was printed last.
+/// process. The messages about these name the plugin's call that was running, the parameter value
+/// that the case had set, and what the plugin printed last in the case.
 class PluginTrial {
  public:
   /// `file` is absolute; `glob` selects cases; `limit` applies to loading and to each case. `stop`

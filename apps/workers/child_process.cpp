@@ -17,6 +17,7 @@
 
 #include <lloyd/error.hpp>
 
+#include "ipc/packet_socket.hpp"
 #include "output/messages.hpp"
 #include "output/reader.hpp"
 #include "process/sanitizer.hpp"
@@ -53,7 +54,7 @@ void redirect_standard_streams(int output) {
 }
 
 // The child gets its own process group, so a terminal interrupt reaches the parent alone.
-[[noreturn]] void run_child(pid_t parent, int pipe, int output,
+[[noreturn]] void run_child(pid_t parent, const ChildProcess::Reporter& report, int output,
                             const ChildProcess::Work& work) noexcept {
   redirect_standard_streams(output);
   forget_readers();
@@ -66,26 +67,42 @@ void redirect_standard_streams(int output) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_DFL);
   abort_after_sanitizer_report();
   describe_termination(say_to_standard_error);
-  std::exit(work([pipe](std::string_view line) { write_line(pipe, line); }));
+  std::exit(work(report));
 }
 
 }  // namespace
 
+void ChildProcess::Reporter::operator()(std::string_view line) const {
+  write_line(lines_, line);
+}
+
+void ChildProcess::Reporter::await_turn() const {
+  try {
+    Packet packet;
+    if (receive_packet(turns_, true, packet) == Received::packet) return;
+  } catch (const Error&) {  // the descriptor is closed or another one
+  }
+  ::_exit(kPipeLost);
+}
+
 ChildProcess::ChildProcess(const Work& work) {
   auto [lines, its_lines] = make_pipe();
   auto [output, its_output] = make_pipe();
+  auto [turns, its_turns] = make_packet_sockets();
   std::fflush(nullptr);  // otherwise the child would print the buffers too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
     lines.close();
     output.close();
-    run_child(parent, its_lines.get(), its_output.release(), work);
+    turns.close();
+    run_child(parent, Reporter(its_lines.get(), its_turns.get()), its_output.release(), work);
   }
   if (child < 0) throw Error(fmt::format("cannot start a process: {}", ::strerror(errno)));
   process_.adopt(child);
   ::setpgid(child, child);  // also done by the child, but it may be killed before
   pipe_ = std::move(lines);
+  turns_ = std::move(turns);
   ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
   output_.emplace(std::move(output), &words_);
 }
@@ -103,10 +120,24 @@ void ChildProcess::finish_output() {
 
 std::string ChildProcess::last_words() {
   constexpr std::size_t kMaxWords = 300;
-  if (process_.ended()) finish_output();
+  if (process_.ended()) {
+    finish_output();
+  } else {
+    output_->pass_on_available();
+  }
   // The end of a sanitizer's report is a legend.
   const std::string summary = words_.last_line("SUMMARY: ");
   return summary.empty() ? words_.text(kMaxWords) : summary;
+}
+
+void ChildProcess::forget_words() {
+  output_->pass_on_available();
+  words_.clear();
+}
+
+// If the child has ended, the next wait() returns Event::ended.
+void ChildProcess::resume() {
+  send_packet(turns_.get(), "turn");
 }
 
 ChildProcess::Event ChildProcess::wait(Clock::time_point deadline,

@@ -20,8 +20,20 @@ namespace lloyd::apps {
 class ChildProcess {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Reports one line, given without line feed.
-  using Reporter = std::function<void(std::string_view line)>;
+  /// The child's connection to its parent. If code in the child has closed its descriptors, both
+  /// functions end the child, see lost_pipe().
+  class Reporter {
+   public:
+    Reporter(int lines, int turns) : lines_(lines), turns_(turns) {}
+    /// Reports one line, given without line feed.
+    void operator()(std::string_view line) const;
+    /// Waits for a call of resume(), one for each call of this function.
+    void await_turn() const;
+
+   private:
+    int lines_;
+    int turns_;
+  };
   /// Body of the child; returns the exit status. Must not throw.
   using Work = std::function<int(const Reporter& report)>;
   enum class Event { line, ended, timed_out, stopped };
@@ -42,9 +54,15 @@ class ChildProcess {
   const std::string& line() const { return line_; }
   /// Valid after Event::ended.
   const ProcessEnd& end() const { return process_.end(); }
-  /// The summary of a sanitizer's report, or what the child printed last; complete after
-  /// Event::ended. Empty if it printed nothing.
+  /// Lets the child return from Reporter::await_turn().
+  void resume();
+  /// The summary of a sanitizer's report, or what the child printed last since forget_words();
+  /// complete after Event::ended. Empty if it printed nothing.
   std::string last_words();
+  /// Leaves what was printed so far out of last_words(). Call it while the child waits for its
+  /// turn: it may otherwise forget words that belong to what the child does next. What the reader
+  /// of standard error has not taken yet is not forgotten.
+  void forget_words();
   /// True if the child ended because it could not report: code in it has closed the pipe.
   bool lost_pipe() const;
 
@@ -54,6 +72,7 @@ class ChildProcess {
   void finish_output();
 
   Descriptor pipe_;  ///< closed after end of file
+  Descriptor turns_;
   KeptOutput words_{16384};
   std::optional<ForeignOutput> output_;
   std::string buffer_;

@@ -83,8 +83,11 @@ class Suite {
   Suite& operator=(const Suite&) = delete;
 
   const Plan& plan() const { return plan_; }
-  /// Runs plan().cases[index].
-  Result run(std::size_t index) const;
+  /// Runs plan().cases[index]. `report_setting` receives the parameter value that the case is about
+  /// to use in addition to those of its name, such as "tile=0", and an empty text when it no longer
+  /// uses it. It may be empty, and must not throw.
+  Result run(std::size_t index,
+             const std::function<void(const std::string& setting)>& report_setting = {}) const;
 
  private:
   struct Entry;

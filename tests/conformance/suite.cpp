@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <sstream>
+#include <string_view>
 
 #include <lloyd/process_state.hpp>
 
@@ -134,7 +135,7 @@ Suite::Suite(const LoadedBackend& backend, const std::string& glob) : backend_(b
 
 Suite::~Suite() = default;
 
-Result Suite::run(std::size_t index) const {
+Result Suite::run(std::size_t index, const SettingReporter& report_setting) const {
   const Entry& entry = entries_[index];
   Result result;
   result.name = plan_.cases[index].name;
@@ -142,7 +143,7 @@ Result Suite::run(std::size_t index) const {
   try {
     const ProcessState before;  // restored, so that cases are independent
     try {
-      entry.body(Context(backend_, entry.dtype, entry.parameters));
+      entry.body(Context(backend_, entry.dtype, entry.parameters, &report_setting));
     } catch (...) {
       put_back(before);
       throw;
@@ -156,7 +157,9 @@ Result Suite::run(std::size_t index) const {
     result.message = failed.message;
   } catch (const std::exception& error) {
     result.outcome = Outcome::failed;
-    result.message = fmt::format("unexpected exception: {}", error.what());
+    const std::string_view what = error.what();
+    result.message = what.empty() ? "unexpected exception without a message"
+                                  : fmt::format("unexpected exception: {}", what);
   }
   result.elapsed_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

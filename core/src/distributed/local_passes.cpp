@@ -69,6 +69,12 @@ void LocalPasses::pass_by_kernels(bool with_sums, Observer* observer, PassMessag
     throw StatusError(StatusCode::internal, fmt::format("a pass reports {} changed labels of {}",
                                                         result.changed, dataset_.samples()));
   }
+  if (!has_labels_ && result.changed != dataset_.samples()) {
+    throw StatusError(StatusCode::internal,
+                      fmt::format("the first pass reports {} changed labels, where all {} are new",
+                                  result.changed, dataset_.samples()));
+  }
+  has_labels_ = true;
   message[PassMessage::changed] = result.changed;
   message[PassMessage::distances] = result.distances;
   if (result.exact_fallbacks < 0) return;

@@ -52,6 +52,7 @@ class LocalPasses {
   std::int32_t* labels_;
   std::vector<std::int32_t> own_labels_;
   std::vector<double> centroids_;  // of the last pass, k x d
+  bool has_labels_ = false;        // with kernels: after the first pass
   // With partial() only: sums and counts of the last pass.
   std::vector<SumWords> words_;
   std::vector<std::int64_t> counts_;

@@ -186,8 +186,8 @@ MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape&
       memory.device_bytes > kMaxBytes) {
     throw BackendError(
         StatusCode::internal,
-        fmt::format("{}: its estimate of memory is {} bytes on the host and {} on the "
-                    "device",
+        fmt::format("{}: its estimate() gives {} bytes of host memory and {} of device memory, "
+                    "where 0 to 2^62 are possible",
                     backend.name(), memory.host_bytes, memory.device_bytes));
   }
   return memory;

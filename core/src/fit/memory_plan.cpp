@@ -53,26 +53,40 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   const FitSpec spec = make_spec(options, 0);
   const double fixed = fixed_bytes(shape, options) + static_cast<double>(reading_bytes) +
                        static_cast<double>(output_bytes) + static_cast<double>(ranks_bytes);
+  double estimated = 0;  // host memory of the backend in the last total()
   // `held` blocks of `rows` rows, and a session on `session_rows` rows.
   const auto total = [&](std::int64_t rows, int held, std::int64_t session_rows) {
     ProblemShape part = shape;
     // A block may have fewer rows than clusters, but an estimate is for a whole fit, with k <= n.
     part.samples = std::max(session_rows, shape.clusters);
     const MemoryEstimate memory = estimate_memory(backend, part, parameters, spec);
+    estimated = static_cast<double>(memory.host_bytes);
     const double former_labels = held > 1 ? 4 * static_cast<double>(session_rows) : 0;
-    return fixed + held * static_cast<double>(rows) * row_bytes(shape) + former_labels +
-           static_cast<double>(memory.host_bytes);
+    return fixed + held * static_cast<double>(rows) * row_bytes(shape) + former_labels + estimated;
   };
   const auto most = static_cast<double>(limit);
   const double whole = total(shape.samples, 1, shape.samples);
   if (whole <= most) return {0, 0, static_cast<std::int64_t>(whole)};
 
   const auto refuse = [&](double bytes, const char* how) {
+    const std::string limit_text =
+        most < 0x1p20 ? fmt::format("{} bytes", limit) : fmt::format("{:.1f} MiB", most / 0x1p20);
+    // Not the data is to blame if most of the memory is the backend's.
+    if (estimated > most && estimated > bytes / 2) {
+      throw InputError(fmt::format(
+          "{}: the backend '{}' estimates that a fit of {} samples of {} features with {} clusters "
+          "takes {:.1f} MiB of its memory; the limit is {}",
+          name, backend.name(), shape.samples, shape.features, shape.clusters, estimated / 0x1p20,
+          limit_text));
+    }
     throw InputError(fmt::format(
         "{}: {} samples of {} features with {} clusters take {:.1f} MiB of memory {}, of which "
-        "{:.1f} MiB are the program's{}{}{}; the limit is {}",
+        "{:.1f} MiB are the program's{}{}{}{}; the limit is {}",
         name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / 1e5) * 1e5 / 0x1p20,
         how, kProgramBytes / 0x1p20,
+        estimated < 0x1p20 ? ""
+                           : fmt::format(" and {:.1f} MiB those that the backend '{}' estimates",
+                                         estimated / 0x1p20, backend.name()),
         reading_bytes == 0 ? ""
                            : fmt::format(" and {:.1f} MiB those of unpacking a chunk of the file",
                                          static_cast<double>(reading_bytes) / 0x1p20),
@@ -83,7 +97,7 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
             ? ""
             : fmt::format(" and {:.1f} MiB those of combining the results of several ranks",
                           static_cast<double>(ranks_bytes) / 0x1p20),
-        most < 0x1p20 ? fmt::format("{} bytes", limit) : fmt::format("{:.1f} MiB", most / 0x1p20)));
+        limit_text));
   };
   if (!in_blocks) refuse(whole, "as a whole, which is how text is held");
   auto rows = static_cast<std::int64_t>(

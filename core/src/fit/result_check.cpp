@@ -230,6 +230,11 @@ std::string record_fault(const FitSpec& spec, const ProblemShape& shape, std::in
   if (record.changed < 0 || record.changed > total_samples) {
     return fault("so many changed labels:", record.changed);
   }
+  if (iteration == 1 && record.changed != total_samples) {
+    return fmt::format(
+        "it tells an observer that iteration 1 changed {} labels, where all {} are new",
+        record.changed, total_samples);
+  }
   if (record.relocations < 0 || record.relocations > shape.clusters) {
     return fault("so many relocations:", record.relocations);
   }

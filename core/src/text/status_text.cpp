@@ -84,6 +84,24 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string escaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const CodePoint code = decode(text);
+    const std::size_t bytes = std::max<std::size_t>(1, code.bytes);
+    const bool is_shown = code.bytes > 0 && is_printable(code.value);
+    for (const char byte : text.substr(0, bytes)) {
+      if (is_shown) {
+        result += byte;
+      } else {
+        result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    }
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
 std::string printable_lines(std::string_view text) {
   std::string result;
   for (;;) {
@@ -106,7 +124,7 @@ std::string_view cut_text(std::string_view text, std::size_t limit) {
 
 std::string status_message(const Status& status) {
   const char* end = std::find(status.message, status.message + sizeof(status.message), '\0');
-  if (end != status.message) return printable({status.message, end});
+  if (end != status.message) return escaped({status.message, end});
   switch (status.code) {
     case StatusCode::ok:
       return "no error";
@@ -125,7 +143,7 @@ std::string status_message(const Status& status) {
     case StatusCode::device_error:
       return "device error";
     case StatusCode::internal:
-      return "internal error";
+      return "internal error without a message";
   }
   return fmt::format("unknown status code {}", static_cast<int>(status.code));
 }

@@ -1,5 +1,5 @@
-// Performs a hostile action in one of its calls: LLOYD_HOSTILE is "<call> <action>"; act() lists
-// the actions.
+// Performs hostile actions in its calls: LLOYD_HOSTILE is "<call> <action>", or several of these
+// with ';' between them; act() lists the actions.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -160,6 +162,8 @@ void act(const std::string& what) {
   if (what == "lose-thread") {
     const std::thread never_joined([] { ::pause(); });
   }
+  if (what == "complain") std::fputs("error: no huge pages\n", stderr);
+  if (what == "throw-nothing") throw std::runtime_error("");
   if (what == "say-and-crash") {
     std::fputs("tile 7 of 4\n", stderr);
     std::abort();
@@ -194,8 +198,10 @@ void act(const std::string& what) {
 
 void in_call(const std::string& call) {
   const char* const text = std::getenv("LLOYD_HOSTILE");
-  const std::string wanted = text == nullptr ? "" : text;
-  if (wanted.starts_with(call + " ")) act(wanted.substr(call.size() + 1));
+  std::istringstream all(text == nullptr ? "" : text);
+  for (std::string wanted; std::getline(all, wanted, ';');) {
+    if (wanted.starts_with(call + " ")) act(wanted.substr(call.size() + 1));
+  }
 }
 
 class Notes final : public SessionNotes {

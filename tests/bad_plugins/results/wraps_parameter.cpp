@@ -1,7 +1,11 @@
 // Stores a parameter in too few bits: at its maximum it becomes 0, and only the first
-// centroid is compared.
+// centroid is compared. If LLOYD_WRAPPED is "abort" or "hang", the fit then does that.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 
 #include <lloyd/plugin/plugin.hpp>
 
@@ -18,6 +22,13 @@ constexpr lloyd::BackendInfo kInfo = [] {
   return info;
 }();
 
+void react() {
+  const char* const text = std::getenv("LLOYD_WRAPPED");
+  const std::string what = text == nullptr ? "" : text;
+  if (what == "abort") std::abort();
+  while (what == "hang") ::pause();
+}
+
 template <class T>
 class GroupStep : public lloyd::RowStep<GroupStep<T>, T> {
  public:
@@ -25,6 +36,9 @@ class GroupStep : public lloyd::RowStep<GroupStep<T>, T> {
       : lloyd::RowStep<GroupStep<T>, T>(view, parameters),
         group_(static_cast<int>(parameters.integer("group")) % 64) {}
 
+  void begin_fit(const lloyd::StepFitOptions&) {
+    if (group_ == 0) react();
+  }
   std::int32_t label(const T* x) const {
     const std::int64_t d = this->dataset.features;
     lloyd::Nearest nearest{0, lloyd::squared_distance(x, this->centroids, d)};

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from program import BAD_PLUGINS, IRIS, TestCase, run
+from program import BAD_PLUGINS, IRIS, SANITIZED, TestCase, run
 
 OPTION = ["--plugin-dir", BAD_PLUGINS / "garbage"]
 # Falsified result -> beginning of the message.
@@ -63,6 +63,7 @@ PARTIAL = {
 RECORDS = {
     "record-iteration": "it tells an observer that iteration 1 had the number 0",
     "record-changed": "it tells an observer that iteration 1 had so many changed labels: -1",
+    "record-unchanged": "it tells an observer that iteration 1 changed 0 labels, where all 150 are new",
     "record-relocations": "it tells an observer that iteration 1 had so many relocations: ",
     "record-shift": "it tells an observer that iteration 1 had a shift of nan",
     "record-elapsed": "it tells an observer that iteration 1 had ended after so many milliseconds: ",
@@ -139,6 +140,20 @@ class Results(TestCase):
                    env={"LLOYD_GARBAGE": "unprotects-samples"})
         self.assertEqual((done.stdout, done.stderr), (
             "", "lloyd: garbage: the plugin changed the samples, which it may only read\n"))
+        self.check_write_to_protected_samples(mapped)
+
+    def check_write_to_protected_samples(self, mapped):
+        """A file that is mapped, and the memory that a worker shares, cannot be written to."""
+        ended = r"signal \d+ \([^)]*\)"
+        done = run(*OPTION, "fit", mapped, "-k", "3", "--backend", "garbage", status=1,
+                   env={"LLOYD_GARBAGE": "changes-samples"})
+        self.assertRegex(done.stderr, rf"(?m)^lloyd: the backend 'garbage' ended the process: {ended}, since the plugin "
+                                      r"wrote to the samples, which it may only read$")
+        if SANITIZED:  # the last words are those of the sanitizer
+            return
+        record, _ = self.run_experiment("changes-samples")
+        self.assertRegex(record["reason"], rf"^the plugin ended its process: {ended}; last words: the plugin wrote to "
+                                           r"the samples, which it may only read")
 
     def test_a_fit_in_blocks_refuses_what_cannot_be(self):
         data = self.folder / "data.npy"

@@ -311,13 +311,34 @@ class Process(TestCase):
         self.assertRegex(end, rf"^  {len(failed)} times: {re.escape(ENDED)}exit\(0\) in fit\(\)\n    stop/labels,")
         self.assertRegex(end, rf"\n\nfit-exits \S+: \d+ passed, {len(failed)} failed, 0 skipped\n$")
 
-    def test_many_different_failures_hint_at_the_sanitizer(self):
-        done = verify("wrong-labels", "--case", "invariants/*", "--case", "stop/*")
+    def test_memory_errors_hint_at_the_sanitizer(self):
+        done = verify("fit-crashes", "--case", "stop/labels*")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertRegex(done.stdout, r"\n\nhint: \d+ cases failed in \d+ ways\. .* LD_PRELOAD=\$\(g\+\+ "
-                                      r"-print-file-name=libasan\.so\) lloyd verify PLUGIN\. See 'When a case fails' in "
-                                      r"docs/write_a_backend\.md\n\nwrong-labels ")
-        self.assertNotIn("hint: ", verify("fit-exits", "--case", "stop/*").stdout)  # one cause
+        self.assertRegex(done.stdout, r"\n\nhint: 2 cases failed as if the plugin accesses memory out of bounds .*\. "
+                                      r".* LD_PRELOAD=\$\(g\+\+ -print-file-name=libasan\.so\) lloyd verify PLUGIN\. "
+                                      r"See 'When a case fails' in docs/write_a_backend\.md\n\nfit-crashes ")
+        # Many failures of several kinds, and an exception.
+        for name, cases in (("wrong-labels", ["invariants/*", "stop/*"]), ("fit-throws", ["stop/*"])):
+            done = verify(name, *(word for case in cases for word in ("--case", case)))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertNotIn("hint: ", done.stdout)
+
+    def test_failures_that_differ_in_numbers_are_one_group(self):
+        done = verify("wrong-labels", "--case", "invariants/*")
+        groups = re.findall(r"^  (?:\d+ times: )?\S.*has label", done.stdout.split("\nfailed:\n")[1], re.M)
+        self.assertEqual(len(groups), 1, done.stdout)
+
+    def test_the_parameter_value_in_effect_is_named(self):
+        for how, options, text in (
+                ("abort", [], r"the plugin ended the process: signal 6 \(Aborted\) in fit\(\)"),
+                ("hang", ["--timeout", "5"], r"it took longer than 5 s in fit\(\)")):
+            with self.subTest(how):
+                done = verify("wraps-parameter", "--case", "limits/parameters/float32", "--json", *options,
+                              env={"LLOYD_WRAPPED": how})
+                self.assertEqual(done.returncode, 1, done.stderr)
+                messages = [result.get("message", "") for result in json.loads(done.stdout)["results"]]
+                self.assertEqual(len(messages), 1)
+                self.assertRegex(messages[0], f"^group=64: {text}$")
 
     def test_a_plugin_that_hangs_everywhere_is_abandoned(self):
         done = verify("fit-hangs", "--case", "stop/*", "--timeout", "10", "--json")

@@ -549,6 +549,8 @@ class Sentences(HostileCase):
                    r"destroyed before join\(\) or detach\(\), 'throw;' outside of a handler, and pthread_exit\(\) or a "
                    r"cancelled thread within a function that is noexcept")
         for hostile, how in (("estimate throw", "an exception of type int was not caught"),
+                             ("fit throw-nothing", "an exception of type std::runtime_error without a message was not "
+                                                   "caught"),
                              ("fit exit-thread", without), ("fit lose-thread", without)):
             with self.subTest(hostile):
                 done = self.run_hostile(hostile, *self.FIT)
@@ -572,6 +574,19 @@ class Sentences(HostileCase):
         self.assertIn("tile 7 of 4\n", done.stderr)
         done = self.run_hostile("fit report-and-crash", "verify", self.file, "--case", "stop/labels*")
         self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float32: .*; last words: a sanitizer: kernel\.cpp:9$")
+
+    def test_last_words_are_those_of_the_case(self):
+        done = self.run_hostile("load complain;fit say-and-crash", "verify", self.file, "--case", "stop/labels/float32")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float32: .* in fit\(\); last words: tile 7 of 4$")
+        self.assertIn("error: no huge pages\n", done.stderr)
+
+    def test_verify_names_the_last_words_of_a_call_that_hangs(self):
+        done = self.run_hostile("fit complain;fit hang", "verify", self.file, "--case", "stop/labels/float32",
+                                "--timeout", "5")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^failed  stop/labels/float32: it took longer than 5 s in fit\(\); last "
+                                      r"words: error: no huge pages$")
 
     def test_a_plugin_that_dies_of_a_broken_pipe(self):
         done = self.run_hostile("fit raise-pipe", *self.FIT)

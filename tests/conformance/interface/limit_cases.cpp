@@ -176,11 +176,8 @@ void estimate_grows(const Context& context) {
 // Fails unless `status`, which is not ok, is a refusal of the parameters: they exceed the backend
 // or the machine, such as a device that does not exist.
 void expect_refusal(const char* call, const Status& status) {
-  const bool clean =
-      status.code == StatusCode::invalid_argument || status.code == StatusCode::unsupported ||
-      status.code == StatusCode::unavailable || status.code == StatusCode::out_of_memory;
   expect(
-      clean && status.message[0] != '\0',
+      is_refusal(status.code) && status.message[0] != '\0',
       "{} failed with status '{}': {}; a value in the declared range must work, or be refused with "
       "a reason and one of the statuses invalid_argument, unsupported, unavailable and "
       "out_of_memory",

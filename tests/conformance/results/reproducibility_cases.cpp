@@ -44,7 +44,7 @@ void expect_repeated_fit(const std::string& where, std::int64_t d, const Trial& 
     fail(
         "{}. If the plugin has threads, this may be a data race; ThreadSanitizer finds it: compile "
         "the plugin with -fsanitize=thread, then LD_PRELOAD=$(g++ -print-file-name=libtsan.so) "
-        "lloyd verify PLUGIN --case 'reproducibility/*'",
+        "lloyd verify PLUGIN --case 'reproducibility/*' --timeout 1200",
         failed.message);
   }
 }
@@ -68,6 +68,7 @@ std::optional<Trial> fit_with(const Context& context, const Dataset& dataset,
                               const Run& run = {}) {
   ParameterSet set = context.parameters();
   set.set(parameter, std::to_string(value));
+  const VariedParameter varied(context, parameter, std::to_string(value));
   if (!context.beyond(dataset, p.setting.clusters, set).empty()) return std::nullopt;
   Session* session = nullptr;
   const Status status = context.backend().open(dataset.view(), set.list(), &session);

@@ -2,7 +2,14 @@
 
 #include <lloyd/plugin/abi/requests.hpp>
 
+#include "conformance/support/comparisons.hpp"
+
 namespace lloyd::conformance {
+
+bool is_refusal(StatusCode code) {
+  return code == StatusCode::invalid_argument || code == StatusCode::unsupported ||
+         code == StatusCode::unavailable || code == StatusCode::out_of_memory;
+}
 
 std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
                                   const ParameterSet& parameters) const {
@@ -19,8 +26,10 @@ std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
   spec.clusters = clusters;
   spec.max_iterations = 1;
   const Status status = backend().supports(shape, parameters.list(), spec);
-  return status.ok() ? ""
-                     : fmt::format("the backend does not support it: {}", status_message(status));
+  if (status.ok()) return {};
+  expect(is_refusal(status.code), "supports() for n={} d={} k={} failed with status '{}': {}",
+         shape.samples, shape.features, clusters, name_of(status.code), status_message(status));
+  return fmt::format("the backend does not support it: {}", status_message(status));
 }
 
 namespace {
@@ -47,6 +56,7 @@ int for_ends_of_parameters(const Context& context,
     for (const std::string& value : ends_of_range(parameter)) {
       ParameterSet set = context.parameters();
       set.set(parameter.name, value);
+      const VariedParameter varied(context, parameter.name, value);
       ++calls;
       try {
         check(Context(context.loaded(), context.dtype(), set));

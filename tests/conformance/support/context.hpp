@@ -57,15 +57,27 @@ OwnedSession opened(const Status& status, Session* session, const std::string& w
 
 class Context;
 
+/// True for a status with which supports() or open() refuses a fit: the fit exceeds the backend or
+/// the machine. Any other status is a failure.
+bool is_refusal(StatusCode code);
+
 /// Calls `check` with each integer or real parameter at its minimum and at its maximum. A failure
 /// names the parameter and its value. Returns the number of calls.
 int for_ends_of_parameters(const Context& context,
                            const std::function<void(const Context& end)>& check);
 
+/// See Suite::run().
+using SettingReporter = std::function<void(const std::string& setting)>;
+
 class Context {
  public:
-  Context(const LoadedBackend& loaded, DType dtype, ParameterSet parameters)
-      : loaded_(loaded), dtype_(dtype), parameters_(std::move(parameters)) {}
+  /// `report_setting`: see VariedParameter; null: nothing is reported. It must outlive the context.
+  Context(const LoadedBackend& loaded, DType dtype, ParameterSet parameters,
+          const SettingReporter* report_setting = nullptr)
+      : loaded_(loaded),
+        dtype_(dtype),
+        parameters_(std::move(parameters)),
+        report_setting_(report_setting) {}
 
   const LoadedBackend& loaded() const { return loaded_; }
   Backend& backend() const { return loaded_.backend(); }
@@ -82,6 +94,7 @@ class Context {
   bool repeatable() const { return reproducibility() != Reproducibility::none; }
 
   /// Why the backend's capabilities and limits exclude a fit of k clusters; empty if they do not.
+  /// Fails the case if supports() returns a status that is no refusal.
   std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
     return beyond(dataset, clusters, parameters_);
   }
@@ -90,6 +103,10 @@ class Context {
     std::string reason = find_refusal(dataset, clusters, parameters);
     if (!reason.empty()) refusal_ = reason;
     return reason;
+  }
+  /// Tells the reporter of settings about a parameter value; empty: no longer.
+  void report_setting(const std::string& setting) const {
+    if (report_setting_ != nullptr && *report_setting_) (*report_setting_)(setting);
   }
   /// The reason of the last fit that beyond() excluded; empty if it excluded none.
   const std::string& refusal() const { return refusal_; }
@@ -104,7 +121,24 @@ class Context {
   const LoadedBackend& loaded_;
   DType dtype_;
   ParameterSet parameters_;
+  const SettingReporter* report_setting_;
   mutable std::string refusal_;
+};
+
+/// Reports for its lifetime that the calls of the backend use a parameter value which the name of
+/// the case does not have, so that the message about a crash can name it.
+class VariedParameter {
+ public:
+  VariedParameter(const Context& context, const char* name, const std::string& value)
+      : context_(context) {
+    context_.report_setting(fmt::format("{}={}", name, value));
+  }
+  ~VariedParameter() { context_.report_setting({}); }
+  VariedParameter(const VariedParameter&) = delete;
+  VariedParameter& operator=(const VariedParameter&) = delete;
+
+ private:
+  const Context& context_;
 };
 
 }  // namespace lloyd::conformance

@@ -75,6 +75,24 @@ TEST(ChildProcess, AClosedPipeDoesNotEndIt) {
   EXPECT_EQ(child.wait(in(300ms)), ChildEvent::timed_out);
 }
 
+// The child prints its second words only after the first ones have been forgotten.
+TEST(ChildProcess, WordsBeforeATurnAreForgotten) {
+  ChildProcess child([](const Reporter& report) -> int {
+    std::fputs("error: of the first turn\n", stderr);
+    report("one");
+    report.await_turn();
+    std::fputs("of the second turn\n", stderr);
+    std::abort();
+  });
+  ASSERT_EQ(child.wait(in(60s)), ChildEvent::line);
+  EXPECT_EQ(child.last_words(), "error: of the first turn");
+  child.forget_words();
+  EXPECT_EQ(child.last_words(), "");
+  child.resume();
+  ASSERT_EQ(child.wait(in(60s)), ChildEvent::ended);
+  EXPECT_EQ(child.last_words(), "of the second turn");
+}
+
 // Number of descriptors of this process that refer to the same file.
 int count_descriptors_of(const std::filesystem::path& file) {
   int count = 0;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,43 @@ TEST(Conformance, ARefusalOfEverythingIsAFailure) {
   }
 }
 
+template <class T>
+class ThrowingSupportsStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape& shape, const ParameterList&, const FitSpec&) {
+    if (shape.clusters > 2) throw std::runtime_error("no table of devices");
+    return {};
+  }
+};
+
+// Cases of other sizes pass, so that a skipped one would go unnoticed.
+TEST(Conformance, AFailureOfSupportsIsNoRefusal) {
+  const auto backend = fake::make<ThrowingSupportsStep>("throwing");
+  conformance::Options options;
+  options.glob = "invariants/separated/float32";
+  const Report report = conformance::run(*backend, options);
+  EXPECT_EQ(report.failed, 1);
+  const std::string message = failure(report, "invariants/separated");
+  EXPECT_TRUE(message.starts_with("supports() for n=")) << message;
+  expect_part(message, "failed with status 'internal': no table of devices");
+}
+
+TEST(Conformance, ReportsTheParametersThatACaseVaries) {
+  const auto backend = fake::make<fake::FakeStep>("fake");
+  const auto settings = [&](const std::string& glob) {
+    const conformance::Suite suite(*backend, glob);
+    EXPECT_EQ(suite.plan().cases.size(), 1u);
+    std::vector<std::string> reported;
+    const auto report = [&](const std::string& setting) { reported.push_back(setting); };
+    EXPECT_EQ(suite.run(0, report).outcome, Outcome::passed);
+    return reported;
+  };
+  EXPECT_EQ(settings("limits/parameters/float32"),
+            (std::vector<std::string>{"threads=0", "", "threads=1024", ""}));
+  EXPECT_EQ(settings("stop/labels/float32"), std::vector<std::string>{});
+}
+
 // Stands for a data race: a wrong label once several workers have many blocks.
 template <class T>
 class RacingStep : public fake::FakeStep<T> {
@@ -124,6 +162,7 @@ TEST(Conformance, WorkersThatShareMemoryFail) {
   expect_part(failure(report, "reproducibility/threads"), "with threads=2");
   expect_part(failure(report, "reproducibility/threads"),
               "compile the plugin with -fsanitize=thread, then LD_PRELOAD=");
+  expect_part(failure(report, "reproducibility/threads"), "--case 'reproducibility/*' --timeout ");
   EXPECT_EQ(failure(report, "reproducibility/parameters"),
             "no failure of reproducibility/parameters");
 }

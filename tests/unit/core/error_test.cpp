@@ -37,6 +37,17 @@ TEST(ErrorText, ReplacesUnsafeCharacters) {
   EXPECT_STREQ(InputError("\u202e\u009b").what(), "??");
 }
 
+// The bytes tell what a plugin has put there.
+TEST(ErrorText, OfAPluginHasEscapes) {
+  EXPECT_EQ(escaped("a\x93\x01\xff b\n\u202e"), "a\\x93\\x01\\xff b\\x0a\\xe2\\x80\\xae");
+  const std::string good = "na\u00efve \u732b \\ ~";
+  EXPECT_EQ(escaped(good), good);
+  EXPECT_EQ(status_message(Status::error(StatusCode::internal, "tile \x93\x01")),
+            "tile \\x93\\x01");
+  EXPECT_EQ(status_message(Status::error(StatusCode::internal, "")),
+            "internal error without a message");
+}
+
 TEST(ErrorText, OfParametersAndConfigurationsIsOneLine) {
   constexpr ParameterInfo kSchema[] = {integer_parameter("threads", 0, 0, 9, "")};
   ParameterSet parameters(kSchema, 1);

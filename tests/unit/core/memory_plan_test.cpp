@@ -146,6 +146,44 @@ TEST_F(MemoryPlans, CountWhatSeedingAndRestartsHold) {
   EXPECT_GE(plan(4096 * kMiB).bytes, random + 8 * 100'000'000);
 }
 
+// Gives an estimate that no data can need.
+template <class T>
+struct LargeEstimateStep : RowStep<LargeEstimateStep<T>, T> {
+  using RowStep<LargeEstimateStep<T>, T>::RowStep;
+  std::int32_t label(const T*) const { return 0; }
+  static std::int64_t estimate_bytes(const ProblemShape&, const ParameterList&) {
+    return std::int64_t{1} << 62;
+  }
+};
+constexpr BackendInfo kLargeEstimateInfo = exact_step_info("a large estimate");
+
+TEST_F(MemoryPlans, BlameABackendForItsEstimate) {
+  backend_ = std::make_shared<const LoadedBackend>(
+      "large", make_plugin_header("large", "1"),
+      new StepBackend<LargeEstimateStep, kLargeEstimateInfo>, std::vector<DeviceInfo>(1), "");
+  EXPECT_EQ(message_of<InputError>([&] { plan(100 * kMiB, 150); }),
+            "data: the backend 'large' estimates that a fit of 150 samples of 16 features with 32 "
+            "clusters takes 4398046511104.0 MiB of its memory; the limit is 100.0 MiB");
+}
+
+TEST_F(MemoryPlans, NameTheShareOfTheBackend) {
+  backend_ = std::make_shared<const LoadedBackend>("windows", make_plugin_header("windows", "1"),
+                                                   new StepBackend<WindowPlanStep, kWindowPlanInfo>,
+                                                   std::vector<DeviceInfo>(1), "");
+  ProblemShape shape;
+  shape.samples = 1 << 20;  // 8 MiB of bounds, 64 of samples
+  shape.features = shape.stride = 16;
+  shape.clusters = options_.clusters = 2;
+  const std::string message = message_of<InputError>([&] {
+    plan_memory("data", *backend_, shape, backend_->default_parameters(), options_, 64 * kMiB,
+                /*in_blocks=*/false);
+  });
+  EXPECT_NE(
+      message.find("are the program's and 8.0 MiB those that the backend 'windows' estimates"),
+      std::string::npos)
+      << message;
+}
+
 TEST_F(MemoryPlans, RefuseALimitThatCannotBeKept) {
   try {
     plan(100 * kMiB);

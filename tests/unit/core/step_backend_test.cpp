@@ -154,6 +154,40 @@ TEST(StepBackend, EstimatesTheDeviceMemoryOfItsStep) {
   }
 }
 
+// Its estimates are values that the test sets.
+template <class T>
+class WrongEstimateStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static std::int64_t estimate_bytes(const ProblemShape& shape, const ParameterList&) {
+    return shape.samples;
+  }
+  static std::int64_t estimate_device_bytes(const ProblemShape& shape, const ParameterList&) {
+    return shape.features;
+  }
+};
+
+TEST(StepBackend, RefusesEstimatesThatAreNoSizes) {
+  const StepBackend<WrongEstimateStep, fake::kInfo> backend;
+  const auto estimated = [&](std::int64_t host, std::int64_t device) {
+    ProblemShape shape;
+    shape.clusters = 1;
+    shape.samples = host;
+    shape.features = shape.stride = device;
+    MemoryEstimate memory;
+    return backend.estimate(shape, {}, {}, memory);
+  };
+  EXPECT_TRUE(estimated(0, 5).ok());
+  EXPECT_TRUE(estimated(std::int64_t{1} << 62, 5).ok());
+  for (const std::int64_t wrong : {std::int64_t{-5}, (std::int64_t{1} << 62) + 1}) {
+    const std::string end = std::to_string(wrong) + " bytes; 0 to 2^62 are possible";
+    const Status host = estimated(wrong, 5);
+    EXPECT_EQ(host.code, StatusCode::internal);
+    EXPECT_EQ(host.message, "the step's estimate_bytes() returns " + end);
+    EXPECT_EQ(estimated(5, wrong).message, "the step's estimate_device_bytes() returns " + end);
+  }
+}
+
 TEST(StepBackend, FitRefusesWhatItsStepDoesNotSupport) {
   const std::vector<float> values = {0, 1, 2, 3};
   const Dataset dataset("d", Matrix::from_values(values, 4, 1));
@@ -211,6 +245,9 @@ TEST(StepBackend, ReturnsWhatAssignThrowsAsAStatus) {
         fit([] { throw std::runtime_error("the matrix is singular"); }, on_the_calling_thread);
     EXPECT_EQ(singular.code, StatusCode::internal);
     EXPECT_STREQ(singular.message, "the matrix is singular");
+    const Status silent = fit([] { throw std::runtime_error(""); }, on_the_calling_thread);
+    EXPECT_EQ(silent.code, StatusCode::internal);
+    EXPECT_STREQ(silent.message, "the backend threw an exception without a message");
     const Status no_memory = fit([] { throw std::bad_alloc(); }, on_the_calling_thread);
     EXPECT_EQ(no_memory.code, StatusCode::out_of_memory);
     const Status lost =

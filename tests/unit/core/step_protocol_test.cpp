@@ -37,13 +37,15 @@ struct LoggingStep : RowStep<LoggingStep, double> {
   std::int64_t assign(RowRange block, std::int32_t* labels) {
     EXPECT_FALSE(reports);
     calls += 'a';
-    return RowStep::assign(block, labels);
+    const std::int64_t changed = RowStep::assign(block, labels);
+    return hides_changes ? 0 : changed;
   }
   std::int64_t assign(RowRange block, std::int32_t* labels, LabelChangeSums<double>& changes) {
     EXPECT_TRUE(reports);
     calls += 'c';
     const std::vector<std::int32_t> former(labels, labels + block.size());
     const std::int64_t changed = RowStep::assign(block, labels);
+    if (hides_changes) return 0;
     for (std::int64_t i = 0; i < block.size(); ++i) {
       const std::int32_t from = former[static_cast<std::size_t>(i)];
       if (labels[i] != from) changes.add(block.begin + i, from, labels[i]);
@@ -54,6 +56,7 @@ struct LoggingStep : RowStep<LoggingStep, double> {
   std::string calls;
   bool reports = false;
   bool throws = false;
+  bool hides_changes = false;
   std::int32_t label_offset = 0;
 };
 static_assert(Step<LoggingStep> && ReportsLabelChanges<LoggingStep>);
@@ -165,6 +168,44 @@ TEST_F(StepCalls, ReturnNoLabelOutsideOfTheClusters) {
     loop.begin_passes(options);
     EXPECT_EQ(code_of([&] { loop.pass(pass, nullptr, passed); }), expected) << offset;
   }
+}
+
+// A fit in which the first pass changes no label would end after it.
+TEST_F(StepCalls, ChangeAllLabelsInTheFirstPass) {
+  const std::string fault =
+      "the step's assign() reports 0 changed labels in the first pass of a fit; all 5 are new";
+  const auto error_of_fit = [&] {
+    FitResult result;
+    return message_of<StatusError>([&] { loop.fit(spec, nullptr, result); });
+  };
+  const auto error_of_passes = [&] {
+    std::int64_t counts[2] = {};
+    PassRequest pass;
+    pass.centroids = start.data();
+    pass.counts = counts;
+    PassResult passed;
+    PassOptions options;
+    options.clusters = 2;
+    loop.begin_passes(options);
+    return message_of<StatusError>([&] {
+      loop.pass(pass, nullptr, passed);
+      step.hides_changes = false;
+      loop.pass(pass, nullptr, passed);  // no label changes
+      EXPECT_EQ(passed.changed, 0);
+    });
+  };
+  spec.stop_rule = StopRule::converge;
+  for (const std::int32_t profile : {0, 1}) {
+    spec.profile = profile;
+    step.hides_changes = true;
+    EXPECT_EQ(error_of_fit(), fault);
+    step.hides_changes = false;
+    EXPECT_EQ(error_of_fit(), "(nothing was thrown)");
+  }
+  step.hides_changes = true;
+  EXPECT_EQ(error_of_passes(), fault);
+  step.hides_changes = false;
+  EXPECT_EQ(error_of_passes(), "(nothing was thrown)");
 }
 
 // Hands out the given blocks, to the given worker.

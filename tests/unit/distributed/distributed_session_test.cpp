@@ -37,6 +37,32 @@ using RankBackend = StepBackend<RankStep, kRankInfo>;
 struct RankKind {
   bool has_kernels = true;        // offers PassKernels
   std::int64_t failing_pass = 0;  // number of the call of partial() that fails; 0: none
+  bool hides_changes = false;     // its PassKernels report no changed labels
+};
+
+// Passes that report no changed labels.
+class HidingPasses final : public PassKernels {
+ public:
+  PassKernels* around(void* inner) {
+    inner_ = static_cast<PassKernels*>(inner);
+    return this;
+  }
+  Status begin(const PassOptions& options) noexcept override { return inner_->begin(options); }
+  Status pass(const PassRequest& request, Observer* observer,
+              PassResult& result) noexcept override {
+    const Status status = inner_->pass(request, observer, result);
+    result.changed = 0;
+    return status;
+  }
+  Status farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
+                  std::int64_t* count) noexcept override {
+    return inner_->farthest(wanted, observer, samples, count);
+  }
+  Status labels(std::int32_t* labels) noexcept override { return inner_->labels(labels); }
+  void end() noexcept override { inner_->end(); }
+
+ private:
+  PassKernels* inner_ = nullptr;
 };
 
 // A session that hides its kernels and may fail.
@@ -58,6 +84,9 @@ class RankTestSession final : public Session {
     return inner_->partial(request, observer, result);
   }
   void* query(const char* name) noexcept override {
+    if (kind_.hides_changes && std::strcmp(name, kPassKernels) == 0) {
+      return passes_without_changes_.around(inner_->query(name));
+    }
     return kind_.has_kernels ? inner_->query(name) : nullptr;
   }
   void release() noexcept override {
@@ -69,6 +98,7 @@ class RankTestSession final : public Session {
   Session* inner_;
   RankKind kind_;
   std::int64_t passes_ = 0;
+  HidingPasses passes_without_changes_;
 };
 
 Session* open_rank_session(const Dataset& dataset, const RankKind& kind) {
@@ -277,6 +307,26 @@ TEST(DistributedSession, TheFailureOfOneRankIsReportedByAll) {
       const RankFit again = run_rank_fit(*session, part, spec);  // the ranks still agree
       EXPECT_TRUE(again.status.ok()) << again.status.message;
     }
+  });
+}
+
+// Each rank counts its own rows only; a rank without rows has none.
+TEST(DistributedSession, TheFirstPassChangesAllLabels) {
+  const RankProblem problem = random_rank_problem(2);
+  FitSpec spec = problem.spec;
+  spec.initial_centroids = problem.start.data();
+  run_ranks(3, [&](const std::shared_ptr<Communicator>& communicator) {
+    const std::int64_t n = problem.matrix.rows;
+    const Dataset part = part_of(problem.matrix, {0, 5, n, n}, communicator);
+    RankKind kind;
+    kind.hides_changes = communicator->rank() == 1;
+    const SessionPointer session(new DistributedSession(part, open_rank_session(part, kind)));
+    const RankFit fit = run_rank_fit(*session, part, spec);
+    EXPECT_EQ(fit.status.code, StatusCode::internal);
+    const std::string rows = std::to_string(n - 5);
+    EXPECT_EQ(fit.status.message, name_of_rank(1, host_name()) +
+                                      ": the first pass reports 0 changed labels, where all " +
+                                      rows + " are new");
   });
 }
 

@@ -14,6 +14,10 @@ namespace lloyd {
 /// messages and tables use it; JSON output has the exact text.
 std::string printable(std::string_view text);
 
+/// Like printable(), but each byte of such a character becomes an escape such as "\x1b", which says
+/// what a plugin has put there, for example after it corrupted its heap.
+std::string escaped(std::string_view text);
+
 /// Applies printable() to each line of a text; line feeds stay.
 std::string printable_lines(std::string_view text);
 
@@ -21,7 +25,7 @@ std::string printable_lines(std::string_view text);
 /// character.
 std::string_view cut_text(std::string_view text, std::size_t limit);
 
-/// The message of a status, or a text for its code if it has none.
+/// The message of a status, escaped(), or a text for its code if it has none.
 std::string status_message(const Status& status);
 
 /// Throws BackendError, with `backend` in front of the message, unless the status is ok.

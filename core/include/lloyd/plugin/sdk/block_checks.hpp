@@ -39,6 +39,15 @@ inline void check_covered(std::int64_t covered, RowRange rows) {
                         " rows must be in one block");
 }
 
+// Throws StatusError unless the first pass of a fit changed all labels: none had one before. With
+// fewer, the fit would stop too early.
+inline void check_first_labels(std::int64_t changed, std::int64_t rows) {
+  if (changed == rows) return;
+  throw StatusError(StatusCode::internal, "the step's assign() reports " + std::to_string(changed) +
+                                              " changed labels in the first pass of a fit; all " +
+                                              std::to_string(rows) + " are new");
+}
+
 // Shared by the workers of a step: whether they stop, and why. Thread-safe until
 // throw_if_stopped().
 class BlockChecks {

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include <lloyd/plugin/abi/status.hpp>
@@ -23,7 +24,9 @@ Status guarded(Body&& body) noexcept {
   } catch (const std::bad_alloc&) {
     return Status::error(StatusCode::out_of_memory, "the backend ran out of host memory");
   } catch (const std::exception& error) {
-    return Status::error(StatusCode::internal, error.what());
+    const std::string_view what = error.what();
+    return Status::error(StatusCode::internal,
+                         what.empty() ? "the backend threw an exception without a message" : what);
   } catch (...) {
     return Status::error(StatusCode::internal,
                          "the backend threw an exception that is not a std::exception");

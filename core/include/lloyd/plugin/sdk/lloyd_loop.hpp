@@ -147,7 +147,6 @@ class LloydLoop {
         write_labels(labels);
         add_inertia(window, labels);
       });
-      passes.has_labels = true;
       sums_->clear();
       merge_into(*sums_);
       sums_->add_to(passes.limbs, request.sums, request.counts);
@@ -156,6 +155,8 @@ class LloydLoop {
         result.changed += worker.changed;
         if (request.inertia != nullptr) request.inertia->add(worker.inertia);
       });
+      if (!passes.has_labels) detail::check_first_labels(result.changed, dataset_.samples);
+      passes.has_labels = true;
       result.distances = pass_distances();
       result.exact_fallbacks = -1;
       if constexpr (CountsExactFallbacks<S>) result.exact_fallbacks = step_.take_exact_fallbacks();
@@ -534,6 +535,8 @@ class LloydLoop {
       distances_ += loop_.pass_distances();
       changed_ = 0;
       loop_.for_each_worker([&](const LoopWorker& worker) { changed_ += worker.changed; });
+      if (!has_labels_) detail::check_first_labels(changed_, loop_.dataset_.samples);
+      has_labels_ = true;
       sums_match_labels_ = true;
     }
 
@@ -595,6 +598,7 @@ class LloydLoop {
     bool fused_;
     Accumulate accumulate_ = Accumulate::nothing;  // in the last assignment
     bool sums_match_labels_ = true;  // true at first: no sample has a label, all sums are 0
+    bool has_labels_ = false;        // after the first assignment
     std::int64_t changed_ = 0;       // labels that the last assignment changed
     std::int64_t distances_ = 0;
   };

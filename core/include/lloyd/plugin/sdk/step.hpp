@@ -61,8 +61,9 @@ struct BlockBody {
 ///   only on the calling thread and after all bodies have returned.
 /// - `assign(block, labels)`: labels the rows of a block. `labels[0]` belongs to row `block.begin`;
 ///   in: the previous labels (-1: none), out: the new ones. Returns the number of labels that
-///   changed. Called by the workers, several at once. If calls throw, the fit or request ends with
-///   the first of the exceptions; the step must be able to serve the next one.
+///   changed; a label that replaces -1 counts, so the calls of the first pass of a fit return all
+///   rows, or the fit fails. Called by the workers, several at once. If calls throw, the fit or
+///   request ends with the first of the exceptions; the step must be able to serve the next one.
 /// - `workers()`: at least 1; does not change.
 /// - `transfer_ms()`: see StepBase.
 template <class S>

@@ -1,7 +1,9 @@
 // StepBackend: a complete backend built from a Step class template and a BackendInfo.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -100,6 +102,20 @@ class StepSession final : public Session, public PassKernels, public WindowedPas
   LloydLoop<S> loop_;
 };
 
+namespace detail {
+
+// The bytes that a function of the step returned. Throws StatusError if they are negative or beyond
+// 2^62, as after an overflow.
+inline std::int64_t checked_estimate(const char* function, std::int64_t bytes) {
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
+  if (bytes >= 0 && bytes <= kMaxBytes) return bytes;
+  throw StatusError(StatusCode::internal, "the step's " + std::string(function) + "() returns " +
+                                              std::to_string(bytes) +
+                                              " bytes; 0 to 2^62 are possible");
+}
+
+}  // namespace detail
+
 /// Description of a backend whose steps label by the definition, in float64: exact and canonical.
 constexpr BackendInfo exact_step_info(const char* summary) {
   BackendInfo info;
@@ -142,8 +158,9 @@ class StepBackend final : public Backend {
       const bool is_float32 = shape.dtype == DType::float32;
       const std::int64_t workers = is_float32 ? StepOf<float>::estimate_workers(parameters)
                                               : StepOf<double>::estimate_workers(parameters);
-      const std::int64_t step = is_float32 ? StepOf<float>::estimate_bytes(shape, parameters)
-                                           : StepOf<double>::estimate_bytes(shape, parameters);
+      const std::int64_t step = detail::checked_estimate(
+          "estimate_bytes", is_float32 ? StepOf<float>::estimate_bytes(shape, parameters)
+                                       : StepOf<double>::estimate_bytes(shape, parameters));
       // In float64, because the products may overflow 64-bit integers.
       const double k = static_cast<double>(shape.clusters);
       const double cells = k * static_cast<double>(shape.features);
@@ -154,8 +171,10 @@ class StepBackend final : public Backend {
       const double bytes = static_cast<double>(step) + 16 * cells + 2 * k * sizeof(FarSample) +
                            sums + static_cast<double>(workers) * worker;
       memory.host_bytes = bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
-      memory.device_bytes = is_float32 ? StepOf<float>::estimate_device_bytes(shape, parameters)
-                                       : StepOf<double>::estimate_device_bytes(shape, parameters);
+      memory.device_bytes = detail::checked_estimate(
+          "estimate_device_bytes", is_float32
+                                       ? StepOf<float>::estimate_device_bytes(shape, parameters)
+                                       : StepOf<double>::estimate_device_bytes(shape, parameters));
     });
   }
 
