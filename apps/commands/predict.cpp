@@ -87,8 +87,7 @@ void complete(PredictOptions& options) {
   if (options.labels == "-") {
     throw InputError(
         "--labels is '-', but it takes a file; without --labels and --distances, labels are "
-        "printed "
-        "to standard output");
+        "printed to standard output");
   }
   for (std::string* const output : {&options.labels, &options.distances}) {
     check_extension(*output, {".csv", ".npy"});
@@ -242,7 +241,7 @@ int predict(const Context& context, PredictOptions options) {
     warn_of_sentinels(samples, options.data);
   };
   if (model.standardization) {
-    // One row more than are inspected tells that the file has more rows.
+    // The extra row shows that the file has more rows than are inspected.
     file.inspect(kMaxInspectedRows + 1, inspect);
     file.standardize(*model.standardization);
   }

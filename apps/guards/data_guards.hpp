@@ -52,7 +52,8 @@ std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
                                            Remedy remedy = Remedy::option);
 
 /// Prints a line on standard error for each value that stands for missing ones in samples that a
-/// model will label, so that no feature may be left out. Reads as data_warnings() does.
+/// model will label. Does not advise to leave a feature out: the model needs all. Reads as
+/// data_warnings() does.
 void warn_of_sentinels(const Dataset& dataset, const DataOptions& options);
 /// Prints a line on standard error if the first sample of a text file looks like a header of
 /// numbers, and one if a name is not UTF-8.

@@ -23,8 +23,9 @@ class InspectedRows {
   /// Reads the rows if the data set is not in memory, and throws what reading throws.
   explicit InspectedRows(const Dataset& dataset);
   explicit InspectedRows(const CopiedRows& copied);
-  /// As many rows: if all of the data set is in memory, one at a pseudo-random place in each of as
-  /// many equal parts of it, so that values with a period are not missed; else the first ones.
+  /// The same number of rows. If the whole data set is in memory, it is split into equal parts, and
+  /// one pseudo-random row of each is taken, so that periodic values are not missed; else the first
+  /// rows are taken.
   static InspectedRows spread(const Dataset& dataset);
 
   std::int64_t rows() const { return rows_; }

@@ -78,8 +78,8 @@ class BoundedFile {
   /// standardize(). Integers that are rounded take a pass over the file. Throws as hold() does.
   std::vector<RoundingLoss> rounding_losses() const;
 
-  /// Calls `body` with the samples before they are standardized: all of a text file, the first
-  /// `rows`, if there are as many, of another one. Call it before standardize(). Throws as hold()
+  /// Calls `body` with the samples before they are standardized: all of a text file, at most
+  /// the first `rows` of any other file. Call it before standardize(). Throws as hold()
   /// does, and what `body` throws.
   void inspect(std::int64_t rows, const std::function<void(const Dataset&)>& body) const;
   /// Standardizes the samples by their own statistics, and returns the map. Files other than text

@@ -24,8 +24,8 @@ void print_json(const nlohmann::ordered_json& json) {
 
 void refuse_hyphen(const std::filesystem::path& file, const std::string& extensions) {
   if (file != "-") return;
-  throw InputError(fmt::format(
-      "an output is '-', but it is only written to a file, whose name ends in {}", extensions));
+  throw InputError(
+      fmt::format("an output is '-'; it must be a file whose name ends in {}", extensions));
 }
 
 void check_extension(const std::filesystem::path& file,

@@ -103,8 +103,8 @@ struct TextFeature {
 
 /// A validated data set. The constructors validate the values and compute their statistics, once.
 /// From then on the values must not change as long as the data set or a session on it is used.
-/// Fits, labelling, seeding, evaluation and standardization refuse a data set that was moved from
-/// with an InputError. See Error for what else the functions throw.
+/// Fits, labelling, seeding, evaluation and standardization throw InputError for a data set that
+/// was moved from. See Error for what else the functions throw.
 ///
 /// The values of a matrix that is mapped from a file (Matrix::file) are those of the file. Changes
 /// of the file are noticed by check_mapped_file(), which fits, labelling and evaluation call before

@@ -12,12 +12,12 @@ namespace lloyd {
 /// Base of all exceptions of the core. The message is one sentence: what, where, which value, what
 /// would be right.
 ///
-/// The functions of the library throw an Error; std::bad_alloc, which is no Error, if host memory
-/// is exhausted; and what a function of the caller throws, such as one for progress. Exhausted
-/// memory is a BackendError with the code StatusCode::out_of_memory instead if it ends the work of
-/// a backend, a pass over data that is read in blocks, or a collective call of several ranks, and
-/// an InputError if RowSource::read() throws it. A thread that cannot be started is no error: the
-/// existing ones do the work.
+/// The functions of the library throw Error, pass on what a function of the caller throws, such as
+/// one for progress, and throw std::bad_alloc, which is not an Error, if host memory is exhausted.
+/// There are two exceptions for exhausted memory. If it ends the work of a backend, a pass over
+/// data that is read in blocks, or a collective call of several ranks, they throw BackendError with
+/// StatusCode::out_of_memory; if RowSource::read() throws std::bad_alloc, they throw InputError. A
+/// thread that cannot be started is not an error: the existing ones do the work.
 class Error : public std::runtime_error {
  public:
   /// Control characters, which a message may quote from a file or an option, are replaced by '?'.

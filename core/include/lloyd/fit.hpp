@@ -172,9 +172,9 @@ class BackendSession {
   /// data set with usable_processors() threads. `progress` receives the number of checked samples.
   /// Values are wrong if a label is not in [0, k), if the inertia is not that of the labels and
   /// centroids, or if the backend declares exact labels and a label is not that of the nearest
-  /// centroid. Throws BackendError for wrong values if they are the unchanged result of the last
-  /// fit_from() or label() of this session, and InputError, which names the argument, if they are
-  /// not. Throws InputError for centroids that label() would refuse and labels of another number,
+  /// centroid. If values are wrong, throws BackendError if all are the unchanged result of the last
+  /// fit_from() or label() of this session, else InputError, which names the argument. Also
+  /// throws InputError for centroids that label() would refuse and labels of another number,
   /// and what check_samples() throws.
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});

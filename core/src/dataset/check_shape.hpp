@@ -15,8 +15,8 @@ void check_shape(const std::string& name, const Matrix& matrix);
 /// Throws InputError, naming the data set, if the matrix has no values.
 void check_values_given(const std::string& name, const Matrix& matrix);
 
-/// Throws InputError if `pointer`, an argument `name` for n x d values, is null. Without values to
-/// point to, check_shape() has the better message.
+/// Throws InputError if `pointer`, an argument `name` for n x d values, is null. Accepts null
+/// if n < 1 or d < 1, for which the message of check_shape() is better.
 void check_pointer(const char* name, const void* pointer, std::int64_t n, std::int64_t d);
 
 /// Throws InputError if the samples are in device memory. `work` is the subject of the message, for

@@ -136,11 +136,12 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
   check.samples = check.labels.samples;
   check.inertia = ranks.sum(inertia).value();
   check.ms = milliseconds_of(start);
-  // Not true for NaN.
+  // False for NaN.
   const bool agrees =
       std::abs(returned.inertia - check.inertia) <= kInertiaTolerance * check.inertia;
-  if (!agrees) blame.inertia(check.inertia);
+  // Callers may pass another inertia on each rank.
   ranks.together([&] {
+    if (!agrees) blame.inertia(check.inertia);
     if (exact && labels.wrong > 0) blame.label_not_nearest(labels);
   });
   return check;
@@ -175,7 +176,7 @@ ResultCheck check_fetched_rows(const LoadedBackend& backend, const Dataset& data
   check.samples = check.labels.samples;
   check.ms = milliseconds_of(start);
   const double least = (1 - kInertiaTolerance) * evaluation.inertia();
-  const bool agrees = returned.inertia >= least;  // not true for NaN
+  const bool agrees = returned.inertia >= least;  // false for NaN
   if (!agrees) blame.inertia_below(check.samples, evaluation.inertia());
   const bool exact = backend.accuracy(dataset.dtype()) == Accuracy::exact;
   if (exact && check.labels.wrong > 0) blame.label_not_nearest(check.labels);

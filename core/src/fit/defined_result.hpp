@@ -16,10 +16,10 @@ namespace lloyd {
 using BlockVisitor =
     std::function<void(const std::function<void(std::int64_t first, const Matrix& block)>&)>;
 
-/// Whose error a wrong value is.
+/// Where values come from; a wrong value is the error of its origin.
 enum class Origin {
   backend,  ///< the backend returned the values
-  caller,   ///< the caller gave others: arguments `centroids`, `labels` and `inertia`
+  caller,   ///< the caller passed the arguments `centroids`, `labels` and `inertia`
 };
 
 /// Labels and inertia, with the centroids they belong to.

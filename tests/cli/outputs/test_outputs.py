@@ -254,7 +254,7 @@ class Replacing(OutputCase):
         self.assertTrue((self.folder / "-" / "labels.csv").exists())
 
     def test_a_hyphen_is_no_file(self):
-        said = "lloyd: an output is '-', but it is only written to a file, whose name ends in "
+        said = "lloyd: an output is '-'; it must be a file whose name ends in "
         for end, arguments in ((".csv or .npy", ("predict", self.data, self.data, "--distances")),
                                (".csv or .npy", ("fit", self.data, "-k", "2", "--labels")),
                                (".json", ("fit", self.data, "-k", "2", "--model")),

@@ -122,7 +122,7 @@ function addTable() {
   show();
 }
 
-// How many columns are out of view, and shadows at the edges behind which they are: scrollbars may be invisible.
+// Says how many columns are out of view, and shades the edges that hide them, because scrollbars may be invisible.
 function outOfViewNote(scroll, table, headers) {
   const note = h('span', {class: 'out-of-view'});
   const update = () => {

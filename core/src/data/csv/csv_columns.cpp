@@ -142,7 +142,7 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   const auto is_filler = [&](const CsvCell& cell) { return is_name(cell) || is_empty(cell); };
   const auto may_be_unit = [&](const CsvCell& cell) {
-    // Hyphens are the entries of columns without a unit.
+    // In a row of units, hyphens stand for columns without a unit.
     return is_filler(cell) || cell.text.find_first_not_of('-') == std::string_view::npos;
   };
   const auto has_semicolons = [](const std::vector<CsvCell>& cells) {
@@ -162,8 +162,8 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
   const bool second_is_empty = std::all_of(second.begin(), second.end(), is_empty);
   const bool second_is_text = filled_up ? second_is_filler && is_name(second.front())
                                         : std::all_of(second.begin(), second.end(), is_name);
-  // The row below a title may be empty, and units may lack in some columns: then rows below must
-  // confirm it.
+  // The row below a title may be empty, and units may be missing in some columns: then rows
+  // below must confirm it.
   if (!second_is_text && !std::all_of(second.begin(), second.end(), may_be_unit)) return;
   const CsvCursor start = cursor;
   std::int64_t last_line = start.line();
