@@ -28,34 +28,34 @@ std::int64_t comparisons_within_budget(std::int64_t samples, std::int64_t values
 }
 
 // Throws for wrong values, with one message for those of a backend and one for those of a caller.
-class Blame {
+class ResultErrors {
  public:
   // All arguments must outlive it.
-  Blame(const LoadedBackend& backend, const Dataset& dataset, const ReturnedLabels& returned)
+  ResultErrors(const LoadedBackend& backend, const Dataset& dataset, const ReturnedLabels& returned)
       : backend_(backend), dataset_(dataset), returned_(returned) {}
 
-  [[noreturn]] void label_out_of_range(std::size_t row, std::int64_t clusters) const {
+  [[noreturn]] void throw_label_out_of_range(std::size_t row, std::int64_t clusters) const {
     const std::int32_t label = returned_.labels[row];
     fail(fmt::format("the label of sample {} is {}, with {} clusters", row, label, clusters),
          fmt::format("labels[{}] is {}; with {} centroids, labels are 0 to {}", row, label,
                      clusters, clusters - 1));
   }
 
-  [[noreturn]] void inertia(double defined) const {
+  [[noreturn]] void throw_wrong_inertia(double defined) const {
     fail(fmt::format("it reports an inertia of {}, but its labels and centroids have {}",
                      returned_.inertia, defined),
          fmt::format("inertia is {}, but that of these labels and centroids is {}",
                      returned_.inertia, defined));
   }
 
-  [[noreturn]] void inertia_below(std::int64_t samples, double of_these) const {
+  [[noreturn]] void throw_inertia_below(std::int64_t samples, double of_these) const {
     fail(fmt::format("it reports an inertia of {}, but {} of its samples alone have {}",
                      returned_.inertia, samples, of_these),
          fmt::format("inertia is {}, but {} of the samples alone have {}", returned_.inertia,
                      samples, of_these));
   }
 
-  [[noreturn]] void label_not_nearest(const LabelCheck& found) const {
+  [[noreturn]] void throw_label_not_nearest(const LabelCheck& found) const {
     const auto row = static_cast<std::size_t>(found.first_wrong);
     const std::int32_t label = returned_.labels[row];
     const std::string all = fmt::format(
@@ -91,10 +91,10 @@ LabelCheck check_of_all(const Dataset& dataset, const Ranks& ranks, LabelCheck m
   return all;
 }
 
-void require_labels_in_range(const Blame& blame, std::span<const std::int32_t> labels,
+void require_labels_in_range(const ResultErrors& errors, std::span<const std::int32_t> labels,
                              std::int64_t clusters) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0 || labels[i] >= clusters) blame.label_out_of_range(i, clusters);
+    if (labels[i] < 0 || labels[i] >= clusters) errors.throw_label_out_of_range(i, clusters);
   }
 }
 
@@ -111,12 +111,12 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
   const Clock::time_point start = Clock::now();
   const std::int64_t clusters = std::ssize(returned.centroids) / dataset.features();
   const Ranks ranks(dataset.communicator());
-  const Blame blame(backend, dataset, returned);
+  const ResultErrors errors(backend, dataset, returned);
   const bool exact = backend.accuracy(dataset.dtype()) == Accuracy::exact;
   LabelCheck labels;
   ExactSum inertia;
   ranks.together([&] {
-    require_labels_in_range(blame, returned.labels, clusters);
+    require_labels_in_range(errors, returned.labels, clusters);
     if (dataset.samples() == 0) return;
     const std::vector<std::int64_t> rows =
         sampled_rows(dataset.samples(),
@@ -141,8 +141,8 @@ ResultCheck check_by_definition(const LoadedBackend& backend, const Dataset& dat
       std::abs(returned.inertia - check.inertia) <= kInertiaTolerance * check.inertia;
   // Callers may pass another inertia on each rank.
   ranks.together([&] {
-    if (!agrees) blame.inertia(check.inertia);
-    if (exact && labels.wrong > 0) blame.label_not_nearest(labels);
+    if (!agrees) errors.throw_wrong_inertia(check.inertia);
+    if (exact && labels.wrong > 0) errors.throw_label_not_nearest(labels);
   });
   return check;
 }
@@ -152,8 +152,8 @@ ResultCheck check_fetched_rows(const LoadedBackend& backend, const Dataset& data
   const FloatEnvironment environment;
   const Clock::time_point start = Clock::now();
   const std::int64_t clusters = std::ssize(returned.centroids) / dataset.features();
-  const Blame blame(backend, dataset, returned);
-  require_labels_in_range(blame, returned.labels, clusters);
+  const ResultErrors errors(backend, dataset, returned);
+  require_labels_in_range(errors, returned.labels, clusters);
   const std::int64_t count =
       std::min(comparisons_within_budget(dataset.samples(), std::ssize(returned.centroids)),
                kMaxFetchedSamples);
@@ -177,9 +177,9 @@ ResultCheck check_fetched_rows(const LoadedBackend& backend, const Dataset& data
   check.ms = milliseconds_of(start);
   const double least = (1 - kInertiaTolerance) * evaluation.inertia();
   const bool agrees = returned.inertia >= least;  // false for NaN
-  if (!agrees) blame.inertia_below(check.samples, evaluation.inertia());
+  if (!agrees) errors.throw_inertia_below(check.samples, evaluation.inertia());
   const bool exact = backend.accuracy(dataset.dtype()) == Accuracy::exact;
-  if (exact && check.labels.wrong > 0) blame.label_not_nearest(check.labels);
+  if (exact && check.labels.wrong > 0) errors.throw_label_not_nearest(check.labels);
   return check;
 }
 
