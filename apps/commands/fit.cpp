@@ -229,6 +229,7 @@ int run_fit(const Context& context, FitCommandOptions options) {
   BoundedFile file(options.data, options.memory);
   options.check_centroids(file.name(), file.features());
   check_feature_names(file, centroid_names, options.seeding);
+  options.check_clusters(file.name(), file.samples());
   const ChosenBackend chosen = options.backend.choose(context);
   if (options.backend.name.empty() && !options.json) {
     note("using backend '{}'; --backend selects another\n", chosen.backend->name());

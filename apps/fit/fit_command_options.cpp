@@ -71,6 +71,12 @@ void FitCommandOptions::check_centroids(const std::string& name, std::int64_t fe
                                features));
 }
 
+void FitCommandOptions::check_clusters(const std::string& name, std::int64_t samples) const {
+  if (fit.clusters <= samples) return;
+  throw InputError(fmt::format("-k is {}; it must be 1 to {}, the number of samples in {}",
+                               fit.clusters, samples, name));
+}
+
 void FitCommandOptions::complete_outputs() {
   if (!output.empty()) {
     const std::filesystem::path folder = output;

@@ -44,6 +44,8 @@ struct FitCommandOptions {
   /// Throws InputError if initial centroids from a file have other features than the data of this
   /// name.
   void check_centroids(const std::string& name, std::int64_t features) const;
+  /// Throws InputError if the data of this name has fewer samples than clusters are to be found.
+  void check_clusters(const std::string& name, std::int64_t samples) const;
   /// Derives unset output paths from `output`, makes all absolute and checks their extensions.
   /// Throws InputError.
   void complete_outputs();

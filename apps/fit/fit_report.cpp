@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/evaluation.hpp>
+#include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 
@@ -152,7 +153,9 @@ nlohmann::ordered_json inputs_json(const Dataset& dataset, const ChosenBackend& 
             {"samples", dataset.total_samples()},
             {"features", dataset.features()},
             {"dtype", to_string(dataset.dtype())},
-            {"fingerprint", fingerprint}}}};
+            {"fingerprint", fingerprint},
+            {"feature_names", utf8_texts(dataset.feature_names)},
+            {"dropped_rows", dataset.dropped_rows}}}};
 }
 
 nlohmann::ordered_json seeding_json(const Seeding& seeding) {

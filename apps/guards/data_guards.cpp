@@ -86,12 +86,13 @@ std::vector<std::string> unused_missing_warnings(const std::vector<std::string>&
   return warnings;
 }
 
-// "'height'", or "column 3" without a name.
+// "'height'", or "column 3" without a name that only this feature has.
 std::string column_text(const std::vector<std::string>& names, const DataOptions& options,
                         std::int64_t feature) {
   const std::string text = names.empty() ? "" : names[static_cast<std::size_t>(feature)];
-  return text.empty() ? fmt::format("column {}", options.column_of(feature))
-                      : fmt::format("'{}'", shown(text));
+  return text.empty() || std::count(names.begin(), names.end(), text) > 1
+             ? fmt::format("column {}", options.column_of(feature))
+             : fmt::format("'{}'", shown(text));
 }
 
 std::string_view float64_option(Remedy remedy) {

@@ -105,7 +105,9 @@ std::vector<MissingColumn> missing_columns(
   std::vector<MissingColumn> columns;
   for (std::size_t j = 0; j < counts.size(); ++j) {
     if (counts[j] == 0) continue;
-    const bool is_named = j < feature_names.size() && !feature_names[j].empty();
+    const bool is_named =
+        j < feature_names.size() && !feature_names[j].empty() &&
+        std::count(feature_names.begin(), feature_names.end(), feature_names[j]) == 1;
     columns.push_back({is_named ? fmt::format("'{}'", shown(feature_names[j]))
                                 : name(static_cast<std::int64_t>(j)),
                        counts[j]});

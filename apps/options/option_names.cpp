@@ -17,7 +17,7 @@ struct OptionName {
   std::string_view key;
 };
 
-constexpr std::array<OptionName, 18> kOptionNames = {
+constexpr std::array<OptionName, 19> kOptionNames = {
     {{"';' separates the cells, set the delimiter option",
       "';' separates the cells, set --delimiter ';'",
       "';' separates the cells, set 'dataset.delimiter: \";\"'"},
@@ -43,6 +43,8 @@ constexpr std::array<OptionName, 18> kOptionNames = {
      {"a dtype of float32", "--dtype float32", "'dataset.dtype: float32'"},
      {"the dataset option", "--dataset", "'dataset.dataset'"},
      {"the option 'dataset'", "--dataset", "'dataset.dataset'"},
+     {"give it an extension of text", "rename it to .csv, or give it as standard input: - < FILE",
+      "rename it to .csv"},
      {"copy_file()", "'lloyd data convert'", "'lloyd data convert'"}}};
 
 constexpr std::array<OptionName, 5> kFurtherKeys = {

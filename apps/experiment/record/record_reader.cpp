@@ -13,6 +13,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/json_text.hpp>
+#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 #include "text/file_kind.hpp"
@@ -206,7 +207,11 @@ std::vector<std::pair<std::string, OpenRun<FitType>>> read_runs(const std::files
       add(open[record.run], record, line);
     } catch (const InputError& failure) {
       if (line == 1) refuse_other_kind(file);
-      throw InputError(fmt::format("{}:{}: {}", name, line, failure.what()));
+      const std::string advice =
+          nlohmann::ordered_json::accept(text)
+              ? ""
+              : fmt::format("; sed -i {}d {} removes the line", line, shell_word(name));
+      throw InputError(fmt::format("{}:{}: {}{}", name, line, failure.what(), advice));
     }
     offset += text.size() + 1;
     if (progress && !error) progress(offset, size);

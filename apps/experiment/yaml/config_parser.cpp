@@ -1,6 +1,7 @@
 // parse_config: builds a ConfigNode from the events of yaml-cpp's parser. (YAML::Node loses places
 // when it is copied, and shows neither duplicate keys nor aliases.)
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/descriptors.hpp>
 
 #include "experiment/yaml/config_node.hpp"
 #include "experiment/yaml/config_text.hpp"
@@ -252,7 +254,10 @@ ConfigNode read_config(const std::filesystem::path& file) {
     throw InputError(fmt::format("{}: is not a regular file", file.string()));
   }
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError(fmt::format("{}: cannot be opened", file.string()));
+  if (!stream) {
+    throw InputError(
+        fmt::format("{}: cannot be opened: {}", file.string(), descriptor_error(errno)));
+  }
   std::string text(kMaxDocumentBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));

@@ -140,8 +140,9 @@ const Extension& extension_of(const std::filesystem::path& file) {
   if (file.extension().empty() && found.type() == std::filesystem::file_type::not_found) {
     throw InputError(fmt::format("{}: the file does not exist", file.string()));
   }
-  fail_extension(file, enumerated(readable_extensions(), "and") + " (text also with .gz)",
-                 conversion_by_pandas(file));
+  std::string advice = conversion_by_pandas(file);
+  if (advice.empty()) advice = "; if it is text, give it an extension of text";
+  fail_extension(file, enumerated(readable_extensions(), "and") + " (text also with .gz)", advice);
 }
 
 bool is_npy_output(const std::filesystem::path& file) {

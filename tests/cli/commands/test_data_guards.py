@@ -77,6 +77,8 @@ GUARDS = [
      ["--label-column", "Class"]),
     ("different scales", table("x,y", X, [4096 * y for y in Y]), "the standard deviation of 'x' is 8.3",
      "--standardize gives every feature the standard deviation 1", ["--standardize"]),
+    ("different scales of one name", table("x,x", X, [4096 * y for y in Y]), "the standard deviation of column 0 is 8.3",
+     "so column 1 decides the clusters; --standardize gives every feature the standard deviation 1", ["--standardize"]),
 ]
 
 
@@ -602,6 +604,26 @@ MESSAGES = [
      "which is allowed only in columns that are left out (--columns or --drop-columns)", ["--columns", "y"]),
     ("percent signs", "x,y\n12%,1\n13%,2\n", [],
      "leave out units, percent signs and currency symbols: sed 's/%//g'", None),
+    ("whole lines in quotes", '"a,b"\n"737,361"\n"859,467"\n', [],
+     "line 1, column 1: the whole line is one cell in quotes, 'a,b'; if ',' separates its cells, sed 's/^\"//; s/\"$//' "
+     "removes the quotes", None),
+    ("whole lines in quotes as thousands", '"a,b"\n"737,361"\n"859,467"\n', ["--thousands", ","],
+     "the only column is called 'a,b'; if ',' separates the cells, sed 's/^\"//; s/\"$//' removes the quotes, and "
+     "--thousands must be left out; otherwise write the name without ','", None),
+    ("whole lines in quotes as decimals", '"a,b"\n"5,1"\n"6,7"\n', ["--decimal-comma", "--delimiter", ","],
+     "removes the quotes, and --decimal-comma must be left out; otherwise write the name without ','", None),
+    ("semicolons without a header", "0,5;11,4\n1,5;63,4\n", [],
+     "line 1, column 2: '5;11' is not a number; if ';' separates the cells, set --delimiter ';', or --decimal-comma for "
+     "cells such as 2,5", ["--decimal-comma"]),
+    ("values below a limit", "x,y\n1,1\n2,2\n3,3\n4,4\n<0.5,5\n", [],
+     "'<0.5' is not a number; --missing '<0.5' with --drop-missing leaves rows with such texts out, --drop-columns x leaves "
+     "the column out", ["--missing", "<0.5", "--drop-missing"]),
+    ("footnote marks", "x,y\n0.64*,1\n2,3\n", [],
+     "'0.64*' is not a number; footnote marks belong elsewhere: sed 's/[*]//g' removes them", None),
+    ("formulas", 'x,y\n="2.53",1\n="3",2\n', [],
+     "is not a number; write the number itself: sed 's/=\"\\([^\"]*\\)\"/\\1/g'", None),
+    ("sparse rows", "0 1:2.53 2:1125.00\n1 2:3\n", [],
+     "this is sparse text in libsvm's format, which is not read; every row must have the values of all features", None),
     ("negative amounts", "x,y\n(12.5),1\n13,2\n", [], "'(12.5)' is not a number; if it is negative, write -12.5", None),
 ]
 

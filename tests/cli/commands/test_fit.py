@@ -66,6 +66,14 @@ class Iris(TestCase):
         self.assertIsNone(run_json("fit", wide, "-k", "2")["centroids"])
         self.assertEqual(len(run_json("fit", wide, "-k", "1")["centroids"]), 1)
 
+    def test_json_has_names_and_the_rows_left_out(self):
+        table = self.write("n.csv", "x,y\n1,2\n,3\n4,NA\n5,6\n8,9\n")
+        for clusters in ("2", "2..3"):
+            data = run_json("fit", table, "-k", clusters, "--drop-missing")["dataset"]
+            self.assertEqual((data["samples"], data["feature_names"], data["dropped_rows"]), (3, ["x", "y"], 2))
+        data = run_json("fit", self.write("m.csv", "1,2\n3,4\n"), "-k", "2")["dataset"]
+        self.assertEqual((data["feature_names"], data["dropped_rows"]), ([], 0))
+
     def test_labels_that_a_screening_left_open_are_counted(self):
         grid = self.write("grid.csv", "".join(f"{x},{y}\n" for x in range(-9, 10) for y in range(9)))
         start = self.write("start.csv", "-1,4\n1,4\n")  # x = 0 is equidistant

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -331,6 +332,35 @@ std::string advice_on_symbols(std::string_view text, const std::string& ascii) {
   return std::string(kAdvice);
 }
 
+// Advice on a number with a footnote mark, in apostrophes, or as the formula ="2.53", with which
+// spreadsheets keep texts; empty for other texts.
+std::string advice_on_marks(const std::string& ascii) {
+  if (const std::size_t stars = ascii.find('*');
+      stars != std::string::npos && ascii.find_first_not_of('*', stars) == std::string::npos) {
+    return is_number(ascii.substr(0, stars))
+               ? "; footnote marks belong elsewhere: sed 's/[*]//g' removes them"
+               : "";
+  }
+  if (ascii.size() > 3 && ascii.starts_with("=\"") && ascii.ends_with('"') &&
+      is_number(ascii.substr(2, ascii.size() - 3))) {
+    return R"--(; write the number itself: sed 's/="\([^"]*\)"/\1/g')--";
+  }
+  if (ascii.size() > 2 && ascii.front() == '\'' && ascii.back() == '\'' &&
+      is_number(ascii.substr(1, ascii.size() - 2))) {
+    return R"(; remove the apostrophes: sed "s/'//g")";
+  }
+  return {};
+}
+
+// Advice on a number with a minus or digits that are not ASCII.
+std::string advice_on_encoding(std::string_view text) {
+  for (const Sign& sign : kSigns) {
+    if (sign.plain != '-' || text.find(sign.utf8) == std::string_view::npos) continue;
+    return fmt::format("; the minus must be the hyphen of ASCII: sed 's/{}/-/g'", sign.utf8);
+  }
+  return "; use ASCII digits and signs";
+}
+
 // Advice on numbers that other characters separate, which may be the delimiter; empty for other
 // texts.
 std::string advice_on_delimiter(const std::string& ascii, bool decimal_comma) {
@@ -370,6 +400,30 @@ std::string advice_on_comma(const std::string& ascii, const NumberNotation& nota
 
 }  // namespace
 
+std::string delimiter_advice(std::string_view text, const NumberNotation& notation) {
+  return kind_of_cell(text) == CellKind::almost_number
+             ? advice_on_delimiter(to_ascii(text), notation.decimal_comma)
+             : std::string();
+}
+
+bool is_sparse_row(std::string_view line) {
+  std::int64_t pairs = 0;
+  for (bool is_label = true; !line.empty(); is_label = false) {
+    const std::string_view part = line.substr(0, line.find(' '));
+    const std::size_t colon = part.find(':');
+    if (is_label ? !is_number(part)
+                 : colon == std::string_view::npos || colon == 0 ||
+                       part.find_first_not_of("0123456789") != colon ||
+                       !is_number(part.substr(colon + 1))) {
+      return false;
+    }
+    pairs += is_label ? 0 : 1;
+    line.remove_prefix(part.size());
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  }
+  return pairs > 0;
+}
+
 NumberAdvice number_advice(std::string_view text, const NumberNotation& notation) {
   constexpr const char* kTimeAdvice = "; convert dates, times and ranges to numbers";
   switch (kind_of_cell(text)) {
@@ -404,6 +458,7 @@ NumberAdvice number_advice(std::string_view text, const NumberNotation& notation
   if (std::string advice = advice_on_symbols(text, ascii); !advice.empty()) {
     return {std::move(advice)};
   }
+  if (std::string advice = advice_on_marks(ascii); !advice.empty()) return {std::move(advice)};
   if (ascii.find(',') != std::string::npos) return {advice_on_comma(ascii, notation), true};
   if (ascii.size() > 2 && ascii.front() == '(' && ascii.back() == ')') {
     const std::string inside = ascii.substr(1, ascii.size() - 2);
@@ -420,7 +475,7 @@ NumberAdvice number_advice(std::string_view text, const NumberNotation& notation
   if (ascii.find_first_of("_' ") != std::string::npos) {
     return {"; write thousands without separators: 1000.5"};
   }
-  if (ascii != text) return {"; use ASCII digits and signs"};
+  if (ascii != text) return {advice_on_encoding(text)};
   return {};
 }
 

@@ -59,4 +59,11 @@ struct NumberAdvice {
 /// rewrite_numbers() has rewritten the numbers.
 NumberAdvice number_advice(std::string_view text, const NumberNotation& notation);
 
+/// Advice on an unquoted cell whose numbers another delimiter separates, as in number_advice();
+/// empty for other texts.
+std::string delimiter_advice(std::string_view text, const NumberNotation& notation);
+
+/// True for a row of libsvm's format: a label, then number:value pairs, as in "0 1:2.53 4:1125".
+bool is_sparse_row(std::string_view line);
+
 }  // namespace lloyd

@@ -32,20 +32,30 @@ std::string argument_of(const CsvColumns& columns, std::int64_t column) {
 struct ColumnCells {
   std::int64_t numbers = 0;
   std::int64_t texts = 0;
+  std::int64_t odd = 0;  // neither numbers nor texts, as <0.5
   std::int64_t empty = 0;
   std::int64_t others = 0;            // markers of missing values, and numbers in other notations
-  std::vector<std::string> distinct;  // the first of the texts
+  std::vector<std::string> distinct;  // the first of the texts and odd cells
 
   // True if the column has some texts among its numbers, which may stand for missing values.
-  bool is_mostly_numbers() const { return texts > 0 && numbers >= 3 && numbers > 3 * texts; }
+  bool is_mostly_numbers() const {
+    const std::int64_t refused = texts + odd;
+    return refused > 0 && numbers >= 3 && numbers > 3 * refused;
+  }
   // True if at least two rows were inspected, and none has a value.
-  bool is_empty() const { return empty > 1 && numbers + texts + others == 0; }
+  bool is_empty() const { return empty > 1 && numbers + texts + odd + others == 0; }
 };
 
 bool is_text(const CsvCell& cell) {
   const CellKind kind = kind_of_cell(cell.text);
   if (kind == CellKind::name || kind == CellKind::quantity) return true;
   return kind == CellKind::almost_number && number_advice(cell.text, {}).may_be_text;
+}
+
+// True for digits and signs that are no number and for which there is no advice.
+bool is_odd(const CsvCell& cell) {
+  return kind_of_cell(cell.text) == CellKind::almost_number &&
+         number_advice(cell.text, {}).text.empty();
 }
 
 struct InspectedText {
@@ -67,8 +77,8 @@ void inspect_cell(const CsvColumns& columns, const CsvCell& cell, std::int64_t c
   if (role < 0) return;
   if (is_number(cell.text)) {
     ++cells.numbers;
-  } else if (is_text(cell)) {
-    ++cells.texts;
+  } else if (const bool text_cell = is_text(cell); text_cell || is_odd(cell)) {
+    ++(text_cell ? cells.texts : cells.odd);
     const std::string text = cell.unquoted();
     const bool known =
         std::find(cells.distinct.begin(), cells.distinct.end(), text) != cells.distinct.end();

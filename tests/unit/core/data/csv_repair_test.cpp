@@ -171,5 +171,74 @@ TEST_F(CsvRepair, NamesTheDelimiterOfATableWithDecimalCommas) {
   EXPECT_EQ(values_of(read("\"x,y\"\n1,5\n2,6\n", options)), (Values{1.5, 2.6F}));
 }
 
+TEST_F(CsvRepair, RefusesLinesThatAreQuotedAsAWhole) {
+  const auto whole = [](const std::string& line, const std::string& separator) {
+    return "t.csv, line 1, column 1: the whole line is one cell in quotes, '" + line + "'; if " +
+           separator + " separates its cells, sed 's/^\"//; s/\"$//' removes the quotes";
+  };
+  EXPECT_EQ(refusal("\"a,b\"\n\"737,361\"\n\"859,467\"\n"), whole("a,b", "','"));
+  EXPECT_EQ(refusal("\"a,b,c\"\n\"1,2,3\"\n"), whole("a,b,c", "','"));
+  EXPECT_EQ(refusal("\"a,b\"\n\"2.5,x\"\n"), whole("a,b", "','"));
+  EXPECT_EQ(refusal("\"a;b\"\n\"2,5;3,5\"\n"), whole("a;b", "';'"));
+  EXPECT_EQ(refusal("\"1.5,2,3\"\n\"4,5,6\"\n"), whole("1.5,2,3", "','"));
+  EXPECT_EQ(refusal("\"1,5\"\n\"2,5\"\n"),
+            whole("1,5", "','") +
+                "; otherwise the decimal_comma option with delimiter = \",\" reads it as 1.5");
+  EXPECT_TRUE(
+      refusal("\"a,b\"\r\n\"1,2\"\r\n").ends_with("sed 's/^\"//; s/\"\\r$//' removes the quotes"));
+  // The name of a single column may have a comma.
+  EXPECT_EQ(refusal("\"height, cm\"\n\"1,5\"\n"),
+            "t.csv, line 2, column 1: '1,5' is not a number; the decimal_comma option with "
+            "delimiter = \",\" reads it as 1.5");
+}
+
+// Each line would be read as one number.
+TEST_F(CsvRepair, RefusesLinesThatAreQuotedAsAWholeWithOptions) {
+  const auto joined = [](const std::string& option) {
+    return "t.csv, line 1, column 1: the only column is called 'a,b'; if ',' separates the cells, "
+           "sed 's/^\"//; s/\"$//' removes the quotes, and the " +
+           option + " option must be left out; otherwise write the name without ','";
+  };
+  CsvOptions thousands;
+  thousands.thousands = ',';
+  EXPECT_EQ(refusal("\"a,b\"\n\"737,361\"\n", thousands), joined("thousands"));
+  EXPECT_EQ(refusal("\"a,b\"\n\"7,8\"\n\"1,200\"\n", thousands).substr(0, 47),
+            "t.csv, line 1, column 1: the whole line is one ");
+  EXPECT_EQ(values_of(read("\"height, cm\"\n\"1,200\"\n900\n", thousands)), (Values{1200, 900}));
+  CsvOptions comma = repairing(false, true);
+  EXPECT_EQ(refusal("\"a,b\"\n\"5,1\"\n", comma), joined("decimal_comma"));
+  comma.delimiter = ',';
+  EXPECT_EQ(refusal("\"a,b\"\n\"5,1\"\n", comma), joined("decimal_comma"));
+  EXPECT_EQ(values_of(read("\"height, m\"\n\"1,5\"\n", comma)), (Values{1.5}));
+}
+
+TEST_F(CsvRepair, NamesTheDelimiterOfATableWithoutHeader) {
+  const std::string advice =
+      "; if ';' separates the cells, set the delimiter option, or the decimal_comma option for "
+      "cells such as 2,5";
+  EXPECT_EQ(refusal("0,5;11,4\n1,5;63,4\n"),
+            "t.csv, line 1, column 2: '5;11' is not a number" + advice);
+  EXPECT_EQ(refusal("0,5;11\n1,5;63\n"),
+            "t.csv, line 1, column 2: '5;11' is not a number" + advice);
+  EXPECT_EQ(values_of(read("0,5;11,4\n1,5;63,4\n", repairing(false, true))),
+            (Values{0.5, 11.4F, 1.5, 63.4F}));
+}
+
+TEST_F(CsvRepair, RefusesOtherFormatsOfText) {
+  const std::string place = "t.csv, line 1, column 1: this is ";
+  for (const char* html : {"<!DOCTYPE html>\n<p>1</p>\n", "<html><body>\n1\n", " <HTML>\n2\n"}) {
+    EXPECT_EQ(refusal(html), place + "HTML, such as the page of an error or a login, and no table");
+  }
+  for (const char* json : {"{\"a\":1}\n{\"a\":2}\n", "[{\"a\":1},\n", "[\n1,\n2]\n", "{\n"}) {
+    EXPECT_EQ(refusal(json), place + "JSON, which is not read; rows of numbers are needed");
+  }
+  for (const char* sparse : {"0 1:2.53 2:1125.00\n1 1:8\n", "-1 3:1 \n"}) {
+    EXPECT_EQ(refusal(sparse), place +
+                                   "sparse text in libsvm's format, which is not read; every row "
+                                   "must have the values of all features");
+  }
+  EXPECT_EQ(read("{a},[b]\n1,2\n").feature_names, (Texts{"{a}", "[b]"}));
+}
+
 }  // namespace
 }  // namespace lloyd

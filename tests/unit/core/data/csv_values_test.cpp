@@ -172,7 +172,13 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
               "t.csv, line 2, column 2: '" + cell + "' is not a number" + dates + way);
   }
   for (const char* cell : {"0x1F", "0x1.8p3", "-0xff"}) expect(cell, "; numbers are decimal");
-  for (const char* cell : {"\u22125", "\uff11\uff12", "\u0663"}) expect(cell, ascii);
+  for (const char* cell : {"\uff11\uff12", "\u0663"}) expect(cell, ascii);
+  expect("\u22125", "; the minus must be the hyphen of ASCII: sed 's/\u2212/-/g'");
+  for (const char* cell : {"0.64*", "0.64**"}) {
+    expect(cell, "; footnote marks belong elsewhere: sed 's/[*]//g' removes them");
+  }
+  expect("=\"2.53\"", R"--(; write the number itself: sed 's/="\([^"]*\)"/\1/g')--");
+  expect("'2.53'", R"(; remove the apostrophes: sed "s/'//g")");
   expect("(5)", "; if it is negative, write -5");
   for (const char* cell : {"1.2.3", "1.5.", "\u221e"}) expect(cell, "");
   // Quotes that are required because of a comma do not make a cell a class.
@@ -403,6 +409,10 @@ TEST_F(CsvValues, AdvisesOnRareTextsAmongNumbers) {
   EXPECT_EQ(refusal(table, options),
             "t.csv, line 7, column 1: 'unknown' counts as a missing value; the drop_missing option "
             "leaves such rows out");
+  EXPECT_EQ(refusal("age,x\n1,1\n2,2\n3,3\n4,4\n5,5\n<0.5,6\n7,7\n8,8\n<0.1,1\n1,1\n"),
+            "t.csv, line 7, column 1: '<0.5' is not a number; missing = {\"<0.5\", \"<0.1\"} with "
+            "the drop_missing option leaves rows with such texts out" +
+                drop);
 }
 
 TEST_F(CsvValues, CountsGivenTextsAsMissing) {

@@ -69,7 +69,8 @@ TEST(Files, OfAnotherExtensionAreRefused) {
             "no-such-points: the file does not exist");
   EXPECT_EQ(message_of<InputError>([] { read_dataset("/"); }), "/ is a folder; a file is needed");
   EXPECT_EQ(message_of<InputError>([] { read_dataset("/proc/version"); }),
-            "/proc/version: the extension '' is unknown; " + known);
+            "/proc/version: the extension '' is unknown; " + known +
+                "; if it is text, give it an extension of text");
   EXPECT_EQ(message_of<InputError>([] { write_matrix("points.txt", kValues, 2); }),
             "points.txt: the extension '.txt' is unknown; .csv and .npy are known");
   EXPECT_EQ(message_of<InputError>([] { write_labels("labels.json", kLabels); }),

@@ -49,7 +49,7 @@ TEST(ExperimentErrors, FileThatCannotBeRead) {
   const TemporaryFolder folder;
   const std::string missing = (folder.path() / "missing.yaml").string();
   EXPECT_EQ(message_of<InputError>([&] { load_experiment(missing); }),
-            missing + ": cannot be opened");
+            missing + ": cannot be opened: No such file or directory");
   EXPECT_EQ(message_of<InputError>([&] { load_experiment(folder.path()); }),
             folder.path().string() + ": is a folder, not a configuration file");
   const auto large = folder.write("large.yaml", std::string(2 << 20, ' '));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/shell_word.hpp>
 
 #include "experiment/record/record_reader.hpp"
 #include "experiment/record/record_writer.hpp"
@@ -173,8 +174,11 @@ TEST_F(ExperimentReport, BadLinesAreNamed) {
   EXPECT_EQ(refusal("{\"schema\":1,\"experiment\":\"half"), ": holds no records");
   EXPECT_TRUE(refusal("{\"half").starts_with(":1: it is not JSON: it ends after "))
       << "of others, not of a record";
-  EXPECT_EQ(refusal(all[0] + "x\n" + all[1]), ":2: it is not JSON: unexpected 'x' at byte 1");
-  EXPECT_EQ(refusal(all[0] + "\n" + all[1]), ":2: it is not JSON: it is empty");
+  const std::string remedy =
+      "; sed -i 2d " + shell_word((folder_.path() / "bad.jsonl").string()) + " removes the line";
+  EXPECT_EQ(refusal(all[0] + "x\n" + all[1]),
+            ":2: it is not JSON: unexpected 'x' at byte 1" + remedy);
+  EXPECT_EQ(refusal(all[0] + "\n" + all[1]), ":2: it is not JSON: it is empty" + remedy);
   EXPECT_EQ(refusal(all[0] + "{\"schema\": 1, \"schema\": 1}\n"),
             ":2: it has the key 'schema' twice");
   const std::string long_key(100'000, 'k');
