@@ -45,8 +45,8 @@ struct ClusterCriteria {
 /// and in row order. `labels` has n entries in [0, clusters). A data set that is not in memory is
 /// read in blocks of `block_rows` rows, two of which are held in memory; 0: blocks of about 4 MiB.
 /// For a data set in memory, `block_rows` has no effect. Throws InputError unless there are n
-/// labels in that range, and for block_rows < 0. Also throws what the data set's source throws, and
-/// Cancelled once `stop` returns true.
+/// labels in that range, and for block_rows < 0 and `clusters` outside 1 to 2^31 - 1. Also throws
+/// what the data set's source throws, and Cancelled once `stop` returns true.
 ClusterCriteria cluster_criteria(const Dataset& dataset, std::span<const std::int32_t> labels,
                                  std::int64_t clusters, std::int64_t block_rows = 0,
                                  const StopFunction& stop = {});

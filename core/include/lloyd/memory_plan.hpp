@@ -28,8 +28,9 @@ struct MemoryPlan {
 /// `output_bytes` (memory for outputs that the caller computes from the result), `ranks_bytes`
 /// (distributed_bytes() for a rank of several) and kProgramBytes.
 /// Throws InputError, with the smallest sufficient limit, if not even blocks of one row fit, or if
-/// `in_blocks` is false and the whole does not fit. Throws BackendError if the backend cannot
-/// estimate its memory.
+/// `in_blocks` is false and the whole does not fit, and for a shape with samples < 0, features < 1
+/// or clusters < 1; a rank of several may have no samples. Throws BackendError if the backend
+/// cannot estimate its memory.
 MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const ProblemShape& shape, const ParameterSet& parameters,
                        const FitOptions& options, std::int64_t limit, bool in_blocks = true,

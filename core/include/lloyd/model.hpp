@@ -47,7 +47,8 @@ struct Model {
   std::string seeding_method;
   std::uint64_t seed = 0;  ///< as Seeding::seed
 
-  /// The centroids, k x d, in the unit of the samples that were given to the fit.
+  /// The centroids, k x d, in the unit of the samples that were given to the fit. Throws InputError
+  /// for a standardization of another number of features.
   std::vector<double> centroids_in_data_units() const;
 
   /// The labels of n x d float32 samples, row-major without gaps: for each the index of its nearest
@@ -67,8 +68,9 @@ struct Model {
   /// Writes the model to a file; its extension should be .json. An existing file is replaced only
   /// once the new one is complete. Feature names that are not UTF-8 are written as if they were
   /// Latin-1. Throws InputError, and leaves an existing file as it is, if the model has no
-  /// centroids, as after a fit that was cancelled during seeding, and if the path is empty or no
-  /// file can be created there; throws Error if the file cannot be written.
+  /// centroids, as after a fit that was cancelled during seeding, or values that load() refuses,
+  /// and if the path is empty or no file can be created there; throws Error if the file cannot be
+  /// written.
   void save(const std::filesystem::path& file) const;
 
   /// Reads a file that save() or `lloyd fit` wrote, with this or an earlier version. Throws

@@ -17,6 +17,7 @@
 
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/csv/csv_rows.hpp"
 #include "dataset/row_marks.hpp"
@@ -219,6 +220,7 @@ CopiedRows copy_text(CsvRows& rows, RowWriter& writer, const CopyOptions& option
 
 CopiedRows copy_rows(const RowSource& source, const std::filesystem::path& output,
                      const CopyOptions& options) {
+  const FloatEnvironment environment;
   const DType to = options.dtype.value_or(source.dtype());
   const auto writer =
       create_rows(output, {.features = source.features(), .dtype = to, .rows = source.samples()});
@@ -235,6 +237,7 @@ CopiedRows copy_file(const std::filesystem::path& file, const FileOptions& input
   if (find_format(file) != FileFormat::csv) {
     return copy_rows(*open_rows(file, input), output, options);
   }
+  const FloatEnvironment environment;
   CsvOptions csv = input.csv;
   csv.dtype = options.dtype.value_or(csv.dtype);
   CsvRows rows(file, csv);

@@ -10,6 +10,8 @@
 #include <lloyd/error.hpp>
 #include <lloyd/random.hpp>
 
+#include "dataset/check_shape.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -45,6 +47,7 @@ Matrix copy_chosen(const Matrix& matrix, const std::vector<std::int64_t>& rows) 
 }  // namespace
 
 Dataset sample_rows(const Dataset& dataset, const RowSampling& sampling) {
+  dataset.check_mapped_file();
   const std::int64_t samples = dataset.samples();
   const std::int64_t wanted = sampling.samples.value_or(samples);
   if (!dataset.in_memory()) {
@@ -55,6 +58,7 @@ Dataset sample_rows(const Dataset& dataset, const RowSampling& sampling) {
     throw InputError(
         fmt::format("{} samples of {} are wanted, which has {}", wanted, dataset.name(), samples));
   }
+  check_classes(dataset);
   const std::vector<std::int64_t> rows = chosen_rows(samples, wanted, sampling);
   Dataset result(dataset.name(), dataset.dtype() == DType::float32
                                      ? copy_chosen<float>(dataset.matrix(), rows)

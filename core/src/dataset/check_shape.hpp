@@ -1,4 +1,4 @@
-// Refuses matrices whose values cannot be addressed.
+// Refuses matrices whose values cannot be addressed, and metadata that do not fit them.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,11 @@ void check_pointer(const char* name, const void* pointer, std::int64_t n, std::i
 /// Throws InputError if the samples are in device memory. `work` is the subject of the message, for
 /// example "standardization".
 void require_host_memory(const Dataset& dataset, const char* work);
+
+/// Throws InputError unless the data set has no classes, or one for each sample.
+void check_classes(const Dataset& dataset);
+
+/// Throws InputError unless the data set has no feature names, or one for each feature.
+void check_feature_names(const Dataset& dataset);
 
 }  // namespace lloyd

@@ -103,6 +103,20 @@ void check_pointer(const char* name, const void* pointer, std::int64_t n, std::i
       fmt::format("{} is a null pointer; it must point to {} x {} values", name, n, d));
 }
 
+void check_classes(const Dataset& dataset) {
+  if (dataset.classes.empty() || std::ssize(dataset.classes) == dataset.samples()) return;
+  throw InputError(fmt::format("{}: there are {} classes for {} samples", dataset.name(),
+                               dataset.classes.size(), dataset.samples()));
+}
+
+void check_feature_names(const Dataset& dataset) {
+  if (dataset.feature_names.empty() || std::ssize(dataset.feature_names) == dataset.features()) {
+    return;
+  }
+  throw InputError(fmt::format("{}: there are {} feature names for {} features", dataset.name(),
+                               dataset.feature_names.size(), dataset.features()));
+}
+
 Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
   return own_values(std::move(values), rows, columns, DType::float32);
 }
@@ -358,6 +372,7 @@ std::uint64_t Dataset::hash_values() const {
 }
 
 void Dataset::average_variance() {
+  const FloatEnvironment environment;
   for (const FeatureStatistics& feature : statistics_) mean_variance_ += feature.variance;
   mean_variance_ /= static_cast<double>(matrix_.columns);
 }

@@ -2,10 +2,13 @@
 
 #include <cmath>
 
+#include <lloyd/plugin/sdk/float_environment.hpp>
+
 namespace lloyd {
 
 std::vector<RoundingLoss> rounding_losses(std::span<const FeatureRounding> rounding,
                                           std::span<const FeatureStatistics> statistics) {
+  const FloatEnvironment environment;
   constexpr double kTolerance = 1e-3;
   std::vector<RoundingLoss> losses;
   for (std::size_t j = 0; j < rounding.size(); ++j) {

@@ -41,6 +41,7 @@ void Standardization::check(std::size_t values) const {
 }
 
 Standardization Standardization::of(const std::vector<FeatureStatistics>& statistics) {
+  const FloatEnvironment environment;
   Standardization map;
   for (const FeatureStatistics& feature : statistics) {
     const double deviation = std::sqrt(feature.variance);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -53,8 +54,18 @@ void for_each_row(const Dataset& dataset, std::int64_t block_rows, const StopFun
   });
 }
 
-void check_labels_in_range(const Dataset& dataset, std::span<const std::int32_t> labels,
-                           std::int64_t clusters) {
+void check_partition(const Dataset& dataset, std::span<const std::int32_t> labels,
+                     std::int64_t clusters, std::int64_t block_rows) {
+  constexpr std::int64_t kMaxClusters = std::numeric_limits<std::int32_t>::max();
+  if (clusters < 1 || clusters > kMaxClusters) {
+    throw InputError(fmt::format("{}: clusters is {}; it must be 1 to {}", dataset.name(), clusters,
+                                 kMaxClusters));
+  }
+  if (block_rows < 0) {
+    throw InputError(
+        fmt::format("{}: block_rows is {}; it must be at least 1, or 0 for the default",
+                    dataset.name(), block_rows));
+  }
   if (std::ssize(labels) != dataset.samples()) {
     throw InputError(fmt::format("{}: there are {} labels for {} samples", dataset.name(),
                                  labels.size(), dataset.samples()));
@@ -69,11 +80,15 @@ void check_labels_in_range(const Dataset& dataset, std::span<const std::int32_t>
 // The clusters that have samples, renumbered without gaps.
 class Partition {
  public:
-  Partition(const Dataset& dataset, std::span<const std::int32_t> labels, std::int64_t clusters,
-            std::int64_t block_rows, const StopFunction& stop)
-      : labels_(labels),
-        features_(dataset.features()),
-        number_(static_cast<std::size_t>(clusters), -1) {
+  Partition(const Dataset& dataset, std::span<const std::int32_t> labels, std::int64_t block_rows,
+            const StopFunction& stop)
+      : labels_(labels), features_(dataset.features()) {
+    // Not one entry for each of `clusters`, which may be far more than there are labels.
+    std::int64_t label_count = 0;
+    for (const std::int32_t label : labels) {
+      label_count = std::max(label_count, std::int64_t{label} + 1);
+    }
+    number_.assign(static_cast<std::size_t>(label_count), -1);
     for (const std::int32_t label : labels) number_[static_cast<std::size_t>(label)] = 0;
     std::int64_t next = 0;
     for (std::int64_t& number : number_) {
@@ -223,8 +238,8 @@ ClusterCriteria cluster_criteria(const Dataset& dataset, std::span<const std::in
                                  std::int64_t clusters, std::int64_t block_rows,
                                  const StopFunction& stop) {
   const FloatEnvironment environment;
-  check_labels_in_range(dataset, labels, clusters);
-  const Partition partition(dataset, labels, clusters, block_rows, stop);
+  check_partition(dataset, labels, clusters, block_rows);
+  const Partition partition(dataset, labels, block_rows, stop);
   const std::int64_t d = dataset.features();
   const std::int64_t k = partition.clusters();
   std::vector<double> spreads(static_cast<std::size_t>(k));
@@ -244,8 +259,8 @@ SimplifiedSilhouette simplified_silhouette(const Dataset& dataset,
                                            std::int64_t clusters, std::int64_t block_rows,
                                            const StopFunction& stop) {
   const FloatEnvironment environment;
-  check_labels_in_range(dataset, labels, clusters);
-  const Partition partition(dataset, labels, clusters, block_rows, stop);
+  check_partition(dataset, labels, clusters, block_rows);
+  const Partition partition(dataset, labels, block_rows, stop);
   std::vector<double> spreads(static_cast<std::size_t>(partition.clusters()));
   const ClusterCriteria criteria =
       criteria_of_distances(dataset, partition, block_rows, stop, spreads);

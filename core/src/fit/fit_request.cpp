@@ -13,6 +13,7 @@
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "dataset/check_shape.hpp"
 #include "dataset/squared_range.hpp"
 
 namespace lloyd {
@@ -103,6 +104,7 @@ void check_options(const FitOptions& options, const Dataset& dataset) {
                                  options.clusters, dataset.total_samples(), dataset.name()));
   }
   check_cluster_count(options.clusters, dataset.features());
+  check_feature_names(dataset);
   const auto varies = [](const FeatureStatistics& feature) {
     return feature.minimum < feature.maximum;
   };

@@ -27,6 +27,11 @@ double row_bytes(const ProblemShape& shape) {
   return static_cast<double>(shape.features) * static_cast<double>(size_of(shape.dtype));
 }
 
+// The largest number of rows in a block; 1 for a rank without rows.
+double max_rows(const ProblemShape& shape) {
+  return std::max(1.0, static_cast<double>(shape.samples));
+}
+
 // The smallest number of rows in a window with which the threads of a backend have enough blocks to
 // share. Compressed chunks of a file need larger windows.
 std::int64_t min_window_rows(const ProblemShape& shape, std::int64_t reading_bytes) {
@@ -38,9 +43,17 @@ std::int64_t min_window_rows(const ProblemShape& shape, std::int64_t reading_byt
   const double bytes = std::max(
       std::min(cores * std::max(kBytesPerCore, kMinRowsPerCore * row_bytes(shape)), kMaxBytes),
       static_cast<double>(reading_bytes) / 2);
-  const auto rows = static_cast<std::int64_t>(
-      std::clamp(bytes / row_bytes(shape), 1.0, static_cast<double>(shape.samples)));
+  const auto rows =
+      static_cast<std::int64_t>(std::clamp(bytes / row_bytes(shape), 1.0, max_rows(shape)));
   return rows < kUnit ? rows : rows / kUnit * kUnit;
+}
+
+void check_planned_shape(const std::string& name, const ProblemShape& shape) {
+  if (shape.samples >= 0 && shape.features >= 1 && shape.clusters >= 1) return;
+  throw InputError(fmt::format(
+      "{}: a fit of {} samples of {} features with {} clusters cannot be planned; samples must be "
+      "at least 0, features and clusters at least 1",
+      name, shape.samples, shape.features, shape.clusters));
 }
 
 }  // namespace
@@ -50,6 +63,7 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
                        const FitOptions& options, std::int64_t limit, bool in_blocks,
                        std::int64_t reading_bytes, std::int64_t output_bytes,
                        std::int64_t ranks_bytes) {
+  check_planned_shape(name, shape);
   const FitSpec spec = make_spec(options, 0);
   const double fixed = fixed_bytes(shape, options) + static_cast<double>(reading_bytes) +
                        static_cast<double>(output_bytes) + static_cast<double>(ranks_bytes);
@@ -101,7 +115,7 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
   };
   if (!in_blocks) refuse(whole, "as a whole, which is how text is held");
   auto rows = static_cast<std::int64_t>(
-      std::clamp(kLargestBlockBytes / row_bytes(shape), 1.0, static_cast<double>(shape.samples)));
+      std::clamp(kLargestBlockBytes / row_bytes(shape), 1.0, max_rows(shape)));
   double bytes = total(rows, 2, rows);
   for (; bytes > most; bytes = total(rows, 2, rows)) {
     if (rows == 1) refuse(bytes, "even when they are read in blocks");

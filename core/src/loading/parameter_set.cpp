@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/suggestion.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 namespace lloyd {
 namespace {
@@ -38,6 +39,7 @@ std::string describe_range(Number minimum, Number maximum) {
 template <class Number>
 Number parse_number(const ParameterInfo& info, std::string_view text, Number minimum,
                     Number maximum, std::string_view type_name) {
+  const FloatEnvironment environment;
   Number value{};
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);

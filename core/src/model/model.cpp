@@ -14,10 +14,6 @@
 
 namespace lloyd {
 
-std::vector<double> Model::centroids_in_data_units() const {
-  return standardization ? standardization->undo(centroids) : centroids;
-}
-
 namespace {
 
 bool is_finite(double value) {
@@ -49,10 +45,29 @@ void check_values(const Model& model, const char* action) {
 
 }  // namespace
 
+std::vector<double> Model::centroids_in_data_units() const {
+  if (!standardization || centroids.empty()) return centroids;
+  if (std::ssize(standardization->mean) != features) {
+    throw InputError(
+        fmt::format("the model cannot return centroids in data units: its standardization has {} "
+                    "means for {} features",
+                    standardization->mean.size(), features));
+  }
+  return standardization->undo(centroids);
+}
+
 void require_centroids(const Model& model, const char* action) {
+  std::int64_t values = 0;
   if (model.clusters >= 1 && model.features >= 1 &&
-      std::ssize(model.centroids) == model.clusters * model.features) {
+      !__builtin_mul_overflow(model.clusters, model.features, &values) &&
+      std::ssize(model.centroids) == values) {
     return check_values(model, action);
+  }
+  if (model.centroids.empty() && model.clusters == 0) {
+    throw InputError(fmt::format(
+        "the model is empty: it has no centroids, so it cannot {}; kmeans() and Model::load() "
+        "return models",
+        action));
   }
   throw InputError(
       model.centroids.empty()

@@ -12,6 +12,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/json_fields.hpp>
 #include <lloyd/internal/json_text.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "model/require_centroids.hpp"
 
@@ -141,10 +142,24 @@ void read_model_origin(const ModelJson& document, Model& model) {
   if (seeding.contains("seed")) model.seed = seeding.seed("seed");
 }
 
+// Refuses what read_model_origin() refuses.
+void check_origin(const Model& model) {
+  if (model.inertia < 0) {
+    throw InputError(fmt::format("the model cannot be saved: its inertia is {}, not a number >= 0",
+                                 model.inertia));
+  }
+  if (model.samples < 0) {
+    throw InputError(
+        fmt::format("the model cannot be saved: its number of samples is {}, not an integer >= 0",
+                    model.samples));
+  }
+}
+
 }  // namespace
 
 void Model::save(const std::filesystem::path& file) const {
   require_centroids(*this, "be saved");
+  check_origin(*this);
   ModelJson document = {{"format", kModelFormat},
                         {"version", standardization ? kStandardizedModelVersion : kModelVersion},
                         {"clusters", clusters},
@@ -171,6 +186,7 @@ void Model::save(const std::filesystem::path& file) const {
 
 Model Model::load(const std::filesystem::path& file,
                   const std::function<void(double bytes)>& check_memory) {
+  const FloatEnvironment environment;
   const ModelJson document = parse_model(file, check_memory);
   if (!document.is_object() || document.value("format", ModelJson()) != ModelJson(kModelFormat)) {
     refuse_model(file, fmt::format("is not a model file: its 'format' is not '{}'", kModelFormat));

@@ -14,6 +14,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/suggestion.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 #include <lloyd/random.hpp>
 
 #include "dataset/check_shape.hpp"
@@ -108,7 +109,7 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
 
 void require_session_on(const Dataset& dataset, const BackendSession& session) {
   if (&session.dataset() == &dataset) return session.check_dataset();
-  throw Error(
+  throw InputError(
       fmt::format("{}: the session was opened on {}", dataset.name(), session.dataset().name()));
 }
 
@@ -135,7 +136,7 @@ std::unique_ptr<SeedingSamples> make_local_samples(const Dataset& dataset,
   }
   require_host_memory(dataset, "seeding without a session whose backend has seeding kernels");
   if (!dataset.in_memory()) {
-    throw Error(
+    throw InputError(
         fmt::format("{}: seeding data that is not in memory needs SeedingResources::session, a "
                     "session on it",
                     dataset.name()));
@@ -202,7 +203,7 @@ std::vector<std::int64_t> choose_samples(const Dataset& dataset, std::int64_t cl
     case SeedingMethod::file:
       break;
   }
-  throw Error("centroids from a file are not samples and have no indices");
+  throw InputError("centroids from a file are not samples and have no indices");
 }
 
 }  // namespace
@@ -277,6 +278,7 @@ std::vector<SeedingMethod> seeding_methods() {
 std::vector<std::int64_t> seed_indices(const Dataset& dataset, std::int64_t clusters,
                                        const Seeding& seeding, std::int64_t restart,
                                        const SeedingResources& resources) {
+  const FloatEnvironment environment;
   std::optional<SessionUse> use;
   if (resources.session != nullptr) use.emplace(*resources.session, SessionUse::Scope::call);
   return with_core_errors([&] {

@@ -14,6 +14,8 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
 
+#include "unit/support/temporary_folder.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -149,6 +151,19 @@ TEST(ClusterCriteria, RefuseOtherLabels) {
   EXPECT_EQ(message({0, 1}), "line: there are 2 labels for 3 samples");
   EXPECT_EQ(message({0, 1, 2}), "line: the label of row 2 (counted from 0) is 2, not in 0 to 1");
   EXPECT_EQ(message({0, -1, 1}), "line: the label of row 1 (counted from 0) is -1, not in 0 to 1");
+}
+
+TEST(ClusterCriteria, RefuseNumbersOfClustersAndOfRows) {
+  const Dataset dataset("twenty", twenty_samples<float>());
+  for (const std::int64_t clusters :
+       {std::int64_t{-5}, std::int64_t{0}, std::int64_t{1} << 31, std::int64_t{1} << 62}) {
+    EXPECT_EQ(message_of<InputError>([&] { cluster_criteria(dataset, kTwentyLabels, clusters); }),
+              "twenty: clusters is " + std::to_string(clusters) + "; it must be 1 to 2147483647");
+  }
+  EXPECT_EQ(message_of<InputError>([&] { simplified_silhouette(dataset, kTwentyLabels, 3, -1); }),
+            "twenty: block_rows is -1; it must be at least 1, or 0 for the default");
+  // Clusters without samples take no memory.
+  expect_values_of_twenty(cluster_criteria(dataset, kTwentyLabels, 2147483647));
 }
 
 TEST(ClusterCriteria, TheSilhouetteAloneIsTheSame) {

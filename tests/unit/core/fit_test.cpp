@@ -242,6 +242,15 @@ TEST_F(Fits, OptionsOutOfRangeAreRefused) {
       "seeding.method is 9; it must be one of the enumerators of SeedingMethod");
 }
 
+TEST_F(Fits, AWrongNumberOfFeatureNamesIsRefused) {
+  Dataset dataset("points", Matrix::from_values(std::vector<float>{1, 2, 3, 4}, 2, 2));
+  dataset.feature_names = {"x"};
+  EXPECT_EQ(message_of<InputError>([&] { check_options({.clusters = 2}, dataset); }),
+            "points: there are 1 feature names for 2 features");
+  dataset.feature_names = {"x", "y"};
+  EXPECT_NO_THROW(check_options({.clusters = 2}, dataset));
+}
+
 TEST_F(Fits, SamplesWhoseSquaresVanishAreRefused) {
   const auto check = [](double unit, double offset) {
     const std::vector<double> samples = {offset, offset + unit, offset, offset + 0.9 * unit};

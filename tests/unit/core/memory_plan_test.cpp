@@ -184,6 +184,32 @@ TEST_F(MemoryPlans, NameTheShareOfTheBackend) {
       << message;
 }
 
+TEST_F(MemoryPlans, RefuseShapesOutOfRange) {
+  const auto refusal = [&](std::int64_t samples, std::int64_t features, std::int64_t clusters) {
+    ProblemShape shape;
+    shape.samples = samples;
+    shape.features = shape.stride = features;
+    shape.clusters = clusters;
+    return message_of<InputError>([&] {
+      plan_memory("data", *backend_, shape, backend_->default_parameters(), options_, 64 * kMiB);
+    });
+  };
+  const std::string rule =
+      " cannot be planned; samples must be at least 0, features and clusters at least 1";
+  EXPECT_EQ(refusal(0, 0, 0), "data: a fit of 0 samples of 0 features with 0 clusters" + rule);
+  EXPECT_EQ(refusal(-1, 2, 3), "data: a fit of -1 samples of 2 features with 3 clusters" + rule);
+  EXPECT_EQ(refusal(9, 0, 3), "data: a fit of 9 samples of 0 features with 3 clusters" + rule);
+  EXPECT_EQ(refusal(9, 2, 0), "data: a fit of 9 samples of 2 features with 0 clusters" + rule);
+}
+
+TEST_F(MemoryPlans, OfARankWithoutRows) {
+  const MemoryPlan none = plan(64 * kMiB, 0);
+  EXPECT_EQ(none.block_rows, 0);
+  EXPECT_GE(none.bytes, kProgramBytes);
+  EXPECT_NE(message_of<InputError>([&] { plan(kMiB, 0); }).find("the limit is 1.0 MiB"),
+            std::string::npos);
+}
+
 TEST_F(MemoryPlans, RefuseALimitThatCannotBeKept) {
   try {
     plan(100 * kMiB);

@@ -1,4 +1,7 @@
-// Model files: round trips and refusals. Predictions of a model.
+// Model files: round trips and refusals. Models that are refused.
+#include <cfenv>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -129,6 +132,72 @@ TEST_F(ModelFile, RefusesNumbersOutOfRange) {
 TEST_F(ModelFile, RefusesAWrongNumberOfFeatureNames) {
   EXPECT_EQ(refusal(model(R"("centroids": [[1, 2]], "feature_names": ["x"])")),
             "the model's 'feature_names' are 1, but it has 2 features");
+}
+
+TEST_F(ModelFile, IsReadInTheDefaultRoundingMode) {
+  Model model;
+  model.clusters = 64;
+  model.features = 1;
+  for (std::int64_t c = 0; c < 64; ++c) {
+    model.centroids.push_back(-std::sqrt(static_cast<double>(c)));
+  }
+  const std::filesystem::path file = folder_.path() / "m.json";
+  model.save(file);
+  for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(rounding);
+    const Model found = Model::load(file);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(found.centroids, model.centroids) << rounding;
+  }
+}
+
+// A model of two centroids of one feature.
+Model two_centroids() {
+  Model model;
+  model.clusters = 2;
+  model.features = 1;
+  model.centroids = {1, 2};
+  return model;
+}
+
+TEST_F(ModelFile, IsNotWrittenWithValuesThatAreNotRead) {
+  const std::filesystem::path file = folder_.path() / "m.json";
+  Model model = two_centroids();
+  model.inertia = -5;
+  EXPECT_EQ(message_of<InputError>([&] { model.save(file); }),
+            "the model cannot be saved: its inertia is -5, not a number >= 0");
+  model.inertia = 0;
+  model.samples = -1;
+  EXPECT_EQ(message_of<InputError>([&] { model.save(file); }),
+            "the model cannot be saved: its number of samples is -1, not an integer >= 0");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(Models, OfNothingSaySo) {
+  const std::vector<float> sample = {1};
+  EXPECT_EQ(message_of<InputError>([&] { Model().predict(sample.data(), 1); }),
+            "the model is empty: it has no centroids, so it cannot label samples; kmeans() and "
+            "Model::load() return models");
+}
+
+TEST(Models, WhoseSizeOverflowsAreRefused) {
+  Model model;
+  model.clusters = model.features = std::int64_t{1} << 32;
+  const std::vector<float> sample = {1};
+  EXPECT_NE(message_of<InputError>([&] {
+              model.predict(sample.data(), 1);
+            }).find("the model has no centroids"),
+            std::string::npos);
+}
+
+TEST(Models, RefuseAStandardizationOfOtherFeatures) {
+  Model model = two_centroids();
+  model.standardization = Standardization{{1, 1}, {2, 2}};
+  EXPECT_EQ(message_of<InputError>([&] { model.centroids_in_data_units(); }),
+            "the model cannot return centroids in data units: its standardization has 2 means for "
+            "1 features");
+  model.standardization = Standardization{{1}, {2}};
+  EXPECT_EQ(model.centroids_in_data_units(), (std::vector<double>{3, 5}));
 }
 
 }  // namespace

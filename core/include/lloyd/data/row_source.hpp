@@ -58,7 +58,8 @@ class RowSource {
   virtual std::vector<FeatureRounding> rounding() const { return {}; }
 };
 
-/// The rows of a matrix in memory, without a copy.
+/// The rows of a matrix in memory, without a copy. Throws InputError for a matrix without values;
+/// read() throws it for rows that do not exist.
 std::unique_ptr<RowSource> rows_of(std::string name, Matrix matrix);
 
 }  // namespace lloyd

@@ -18,7 +18,7 @@ struct RowSampling {
 /// A copy of the chosen samples of a data set in memory, with their classes and the feature names.
 /// Samples are drawn without replacement. With the same seed, a larger subset contains a smaller
 /// one, and the subset is the same in either order. Throws InputError if the data set is not in
-/// memory or has fewer samples than wanted.
+/// memory, was moved from, or has fewer samples than wanted or classes of the wrong number.
 Dataset sample_rows(const Dataset& dataset, const RowSampling& sampling);
 
 }  // namespace lloyd

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <lloyd/plugin/sdk/float_environment.hpp>
+
 #include "data/csv/csv_rows.hpp"
 
 namespace lloyd {
@@ -37,6 +39,7 @@ Dataset read_table(const std::filesystem::path& file, CsvRows& rows) {
 }  // namespace
 
 Dataset read_csv(const std::filesystem::path& file, const CsvOptions& options) {
+  const FloatEnvironment environment;
   CsvRows rows(file, options);
   return options.dtype == DType::float32 ? read_table<float>(file, rows)
                                          : read_table<double>(file, rows);

@@ -9,6 +9,7 @@
 #include <lloyd/data/library_use.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/hdf5/hdf5_files.hpp"
 #include "data/hdf5/hdf5_find.hpp"
@@ -186,6 +187,7 @@ class Hdf5Rows : public RowSource {
 
   void read(RowRange rows, void* values) const override {
     if (rows.size() == 0) return;
+    const FloatEnvironment environment;
     const Hdf5Lock lock;
     const LibraryUse reading(FileUse::reading, shown_path_.c_str());
     read_as(table_.dtype == DType::float32 ? hdf5().native_float() : hdf5().native_double(), rows,

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <lloyd/plugin/sdk/float_environment.hpp>
+
 #include "data/npy/npy_mapping.hpp"
 #include "data/rows/integer_rounding.hpp"
 
@@ -73,6 +75,7 @@ NpyRows::NpyRows(std::string name, std::shared_ptr<const InputFile> file, std::i
     : name_(std::move(name)), file_(std::move(file)), header_(npy_header_of(*file_, begin, size)) {}
 
 void NpyRows::read(RowRange rows, void* values) const {
+  const FloatEnvironment environment;
   auto* const floats = static_cast<float*>(values);
   auto* const doubles = static_cast<double*>(values);
   switch (header_.type) {

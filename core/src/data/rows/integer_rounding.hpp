@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include <lloyd/plugin/sdk/float_environment.hpp>
 #include <lloyd/rounding.hpp>
 
 namespace lloyd {
@@ -25,6 +26,7 @@ template <class Integer>
 std::vector<FeatureRounding> integer_rounding(const std::vector<Integer>& values,
                                               std::int64_t features) {
   static_assert(std::numeric_limits<Integer>::is_integer && sizeof(Integer) == 8);
+  const FloatEnvironment environment;
   constexpr double kHalf = 0x1p32;
   const auto d = static_cast<std::size_t>(features);
   std::vector<FeatureRounding> rounding(d);

@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 
 #include "data/rows/read_all.hpp"
+#include "dataset/check_shape.hpp"
 #include "dataset/row_marks.hpp"
 
 namespace lloyd {
@@ -28,6 +29,11 @@ class MatrixRows : public RowSource {
   bool reads_in_parallel() const override { return true; }
 
   void read(RowRange rows, void* values) const override {
+    if (rows.begin < 0 || rows.end < rows.begin || rows.end > matrix_.rows) {
+      throw InputError(
+          fmt::format("{}: the rows from {} up to {} were requested; there are {}, counted from 0",
+                      name_, rows.begin, rows.end, matrix_.rows));
+    }
     const std::int64_t size = size_of(matrix_.dtype);
     const std::int64_t row_bytes = matrix_.columns * size;
     auto* to = static_cast<char*>(values);
@@ -61,6 +67,7 @@ Matrix read_values(const RowSource& source) {
 }  // namespace
 
 std::unique_ptr<RowSource> rows_of(std::string name, Matrix matrix) {
+  if (matrix.rows > 0) check_values_given(name, matrix);
   return std::make_unique<MatrixRows>(std::move(name), std::move(matrix));
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <lloyd/data/backing_file.hpp>
@@ -112,6 +113,22 @@ TEST(RowSource, OfAMatrixLeavesItsGapsOut) {
   EXPECT_EQ(source->name(), "m");
   EXPECT_EQ(read(*source, {0, 2}), (Values{1, 2, 3, 4}));
   EXPECT_EQ(read(*source, {1, 2}), (Values{3, 4}));
+}
+
+TEST(RowSource, OfAMatrixRefusesNullPointersAndOtherRows) {
+  Matrix matrix = Matrix::from_values(std::vector<float>{1, 2, 3, 4}, 2, 2);
+  const auto source = rows_of("m", matrix);
+  std::vector<float> values(8);
+  for (const RowRange rows : {RowRange{0, 3}, RowRange{-1, 1}, RowRange{2, 1}}) {
+    EXPECT_EQ(
+        message_of<InputError>([&] { source->read(rows, values.data()); }),
+        fmt::format("m: the rows from {} up to {} were requested; there are 2, counted from 0",
+                    rows.begin, rows.end));
+  }
+  matrix.data = nullptr;
+  EXPECT_TRUE(message_of<InputError>([&] {
+                rows_of("m", matrix);
+              }).starts_with("m: the data pointer is null; it must point to the samples"));
 }
 
 TEST(RowSource, OfBlobsGivesTheirValuesInAnyOrder) {

@@ -1,5 +1,6 @@
 // Random subsets and orders of samples, and standardized features.
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -103,6 +104,17 @@ TEST(Standardize, GivesMeanZeroAndDeviationOne) {
   EXPECT_EQ(result.classes, data.classes);
   EXPECT_EQ(result.feature_names, data.feature_names);
   EXPECT_EQ(result.name(), "eight");
+}
+
+TEST(Standardize, TakesDeviationsInTheDefaultRoundingMode) {
+  const std::vector<FeatureStatistics> statistics = numbered_samples<double>(10).statistics();
+  const std::vector<double> expected = Standardization::of(statistics).deviation;
+  for (const int rounding : {FE_UPWARD, FE_DOWNWARD}) {
+    std::fesetround(rounding);
+    const std::vector<double> found = Standardization::of(statistics).deviation;
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(found, expected) << rounding;
+  }
 }
 
 TEST(Standardize, KeepsTheType) {

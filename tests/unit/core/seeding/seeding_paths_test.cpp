@@ -177,7 +177,8 @@ TEST_F(SeedingThroughKernels, EachLieIsNamed) {
 
 TEST_F(SeedingThroughKernels, TheSessionMustBeOfTheSameData) {
   const Dataset other = lattice();
-  EXPECT_THROW(seed_indices(other, 2, seeding_by(kPlusPlus), 0, {.session = &session_}), Error);
+  EXPECT_THROW(seed_indices(other, 2, seeding_by(kPlusPlus), 0, {.session = &session_}),
+               InputError);
 }
 
 TEST_F(SeedingThroughKernels, CanBeStopped) {

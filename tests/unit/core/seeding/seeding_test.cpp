@@ -331,6 +331,13 @@ Seeding given(std::vector<double> centroids) {
   return seeding;
 }
 
+TEST(SeedingFromFile, HasNoIndices) {
+  const Dataset dataset("two", Matrix::from_values(std::vector<float>{1, 2}, 2, 1));
+  EXPECT_EQ(
+      message_of<InputError>([&] { seed_indices(dataset, 2, seeding_of(SeedingMethod::file)); }),
+      "centroids from a file are not samples and have no indices");
+}
+
 TEST(SeedingFromFile, ReturnsTheGivenCentroids) {
   const std::vector<double> centroids = {1, 2, 3, -4, 0.1, 1e-300};
   EXPECT_EQ(seed_centroids(lattice(), 2, given(centroids), 3), centroids);
