@@ -219,7 +219,9 @@ TEST_F(CsvRepair, NamesTheDelimiterOfATableWithoutHeader) {
   EXPECT_EQ(refusal("0,5;11,4\n1,5;63,4\n"),
             "t.csv, line 1, column 2: '5;11' is not a number" + advice);
   EXPECT_EQ(refusal("0,5;11\n1,5;63\n"),
-            "t.csv, line 1, column 2: '5;11' is not a number" + advice);
+            "t.csv, line 1, column 2: '5;11' is not a number" + advice +
+                "; drop_columns = {\"1\"} leaves the column out, label_column = \"1\" takes it as "
+                "classes");
   EXPECT_EQ(values_of(read("0,5;11,4\n1,5;63,4\n", repairing(false, true))),
             (Values{0.5, 11.4F, 1.5, 63.4F}));
 }
