@@ -63,16 +63,10 @@ void require_centroids(const Model& model, const char* action) {
       std::ssize(model.centroids) == values) {
     return check_values(model, action);
   }
-  if (model.centroids.empty() && model.clusters == 0) {
-    throw InputError(fmt::format(
-        "the model is empty: it has no centroids, so it cannot {}; kmeans() and Model::load() "
-        "return models",
-        action));
-  }
   throw InputError(
       model.centroids.empty()
-          ? fmt::format("the model has no centroids, so it cannot {}: the fit was cancelled before "
-                        "it had any",
+          ? fmt::format("the model has no centroids, so it cannot {}: it is empty, or the fit was "
+                        "cancelled before it had any",
                         action)
           : fmt::format("the model cannot {}: it has {} values of centroids, but {} clusters of {} "
                         "features",

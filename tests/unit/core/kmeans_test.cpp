@@ -225,8 +225,10 @@ TEST(KMeans, AModelWithValuesOfNoFitIsRefused) {
   EXPECT_EQ(TemporaryFolder::read(file), "the former model");
   Fit mapped = good;
   mapped.standardization = Standardization{};
-  EXPECT_EQ(message_of<InputError>([&] { mapped.centroids_in_data_units(); }),
-            "a standardization with 0 means and 0 deviations cannot map 4 values");
+  EXPECT_EQ(
+      message_of<InputError>([&] { mapped.centroids_in_data_units(); }),
+      "the model cannot return centroids in data units: its standardization has 0 means for 2 "
+      "features");
 }
 
 TEST(KMeans, GivenCentroidsNeedTheirMethod) {
@@ -294,12 +296,12 @@ TEST(KMeans, AFitWithoutCentroidsIsNotSavedAndPredictsNothing) {
   ASSERT_TRUE(fit.centroids.empty());
   EXPECT_EQ(
       message_of<InputError>([&] { fit.save(file); }),
-      "the model has no centroids, so it cannot be saved: the fit was cancelled before it had "
-      "any");
+      "the model has no centroids, so it cannot be saved: it is empty, or the fit was cancelled "
+      "before it had any");
   EXPECT_EQ(TemporaryFolder::read(file), "the former model");
   EXPECT_EQ(message_of<InputError>([&] { fit.predict(kPoints.data(), 4); }),
-            "the model has no centroids, so it cannot label samples: the fit was cancelled before "
-            "it had any");
+            "the model has no centroids, so it cannot label samples: it is empty, or the fit was "
+            "cancelled before it had any");
   fit.clusters = 2;
   fit.features = 2;
   fit.centroids = {1, 2, 3};

@@ -176,8 +176,8 @@ TEST_F(ModelFile, IsNotWrittenWithValuesThatAreNotRead) {
 TEST(Models, OfNothingSaySo) {
   const std::vector<float> sample = {1};
   EXPECT_EQ(message_of<InputError>([&] { Model().predict(sample.data(), 1); }),
-            "the model is empty: it has no centroids, so it cannot label samples; kmeans() and "
-            "Model::load() return models");
+            "the model has no centroids, so it cannot label samples: it is empty, or the fit was "
+            "cancelled before it had any");
 }
 
 TEST(Models, WhoseSizeOverflowsAreRefused) {
