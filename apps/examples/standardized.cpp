@@ -19,7 +19,7 @@ int main() {
   const lloyd::Dataset people("people", lloyd::Matrix::view(values.data(), 6, 2));
   const lloyd::Fit fit = fit_standardized(people, 2);
   const std::vector<double> tall = {1.88, 30000};
-  const std::int32_t label = fit.predict(tall.data(), 1)[0];
-  const double height = fit.centroids_in_data_units()[static_cast<std::size_t>(2 * label)];
+  const auto label = static_cast<std::size_t>(fit.predict(tall.data(), 1)[0]);
+  const double height = fit.centroids_in_data_units()[2 * label];
   std::printf("a person of 1.88 m is in the cluster with a mean height of %.2f m\n", height);
 }
