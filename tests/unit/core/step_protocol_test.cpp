@@ -1,4 +1,5 @@
 // The sequence of step calls that LloydLoop makes.
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -85,9 +86,20 @@ class StepCalls : public testing::Test {
     }
     return step.calls;
   }
+  // Begins passes with two clusters, and returns the request of one from `start`.
+  PassRequest begin_passes() {
+    PassOptions options;
+    options.clusters = 2;
+    loop.begin_passes(options);
+    PassRequest pass;
+    pass.centroids = start.data();
+    pass.counts = counts.data();
+    return pass;
+  }
 
   const Dataset data{"samples", Matrix::from_values(std::vector<double>{0, 1, 2, 20, 21}, 5, 1)};
   const std::vector<double> start{0, 21};
+  std::array<std::int64_t, 2> counts{};
   LoggingStep step{data.view()};
   LloydLoop<LoggingStep> loop{step, data.view()};
   FitSpec spec;
@@ -158,14 +170,8 @@ TEST_F(StepCalls, ReturnNoLabelOutsideOfTheClusters) {
     EXPECT_EQ(code_of([&] { loop.label(request, nullptr, labels); }), expected) << offset;
     PartialResult sums;
     EXPECT_EQ(code_of([&] { loop.partial(part, nullptr, sums); }), expected) << offset;
-    std::int64_t counts[2] = {};
-    PassRequest pass;
-    pass.centroids = start.data();
-    pass.counts = counts;
+    const PassRequest pass = begin_passes();
     PassResult passed;
-    PassOptions options;
-    options.clusters = 2;
-    loop.begin_passes(options);
     EXPECT_EQ(code_of([&] { loop.pass(pass, nullptr, passed); }), expected) << offset;
   }
 }
@@ -179,14 +185,8 @@ TEST_F(StepCalls, ChangeAllLabelsInTheFirstPass) {
     return message_of<StatusError>([&] { loop.fit(spec, nullptr, result); });
   };
   const auto error_of_passes = [&] {
-    std::int64_t counts[2] = {};
-    PassRequest pass;
-    pass.centroids = start.data();
-    pass.counts = counts;
+    const PassRequest pass = begin_passes();
     PassResult passed;
-    PassOptions options;
-    options.clusters = 2;
-    loop.begin_passes(options);
     return message_of<StatusError>([&] {
       loop.pass(pass, nullptr, passed);
       step.hides_changes = false;

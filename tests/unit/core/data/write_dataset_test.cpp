@@ -62,8 +62,9 @@ TEST(WriteDataset, RefusesADataSetThatWasMovedFrom) {
   const std::filesystem::path file = folder.path() / "four.csv";
   const std::string expected =
       "the data set has no samples, because it was moved from; use the object that it was moved to";
-  Dataset dataset = four_samples();
-  const Dataset moved = std::move(dataset);
+  Dataset original = four_samples();
+  const Dataset moved = std::move(original);
+  const Dataset& dataset = original;  // NOLINT(bugprone-use-after-move): that is tested
   EXPECT_EQ(message_of<InputError>([&] { write_dataset(file, dataset); }), expected);
   EXPECT_EQ(message_of<InputError>([&] { sample_rows(dataset, {}); }), expected);
   EXPECT_FALSE(std::filesystem::exists(file));
