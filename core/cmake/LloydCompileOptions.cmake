@@ -37,12 +37,22 @@ if(LLOYD_SANITIZE OR LLOYD_QUICKEST_BUILD)
 else()
   target_compile_options(lloyd_quick_build INTERFACE -O1)
 endif()
-# For vectorised kernels. With sanitizers they are compiled for fewer instruction sets, and AddressSanitizer's checks are
-# calls: inlined into unrolled loops, they keep the optimiser busy for minutes.
+# For vectorised kernels. With sanitizers they are compiled for two instruction sets, because each takes minutes: SSE4.2
+# and the widest of this machine. AddressSanitizer's checks are calls: inlined into unrolled loops, they keep the
+# optimiser busy for minutes.
 add_library(lloyd_kernel_options INTERFACE)
 target_link_libraries(lloyd_kernel_options INTERFACE lloyd_few_checks)
 if(LLOYD_SANITIZE)
-  target_compile_definitions(lloyd_kernel_options INTERFACE LLOYD_FEW_VECTOR_TARGETS)
+  set(unused_targets "HWY_AVX2")
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    # SSE4 in the terms of Highway. Code for all machines, SSE2, is then left out.
+    target_compile_options(lloyd_kernel_options INTERFACE -msse4.2 -maes -mpclmul)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -dM -E -x c++ /dev/null OUTPUT_VARIABLE macros)
+    if(NOT macros MATCHES "__AVX512VL__")
+      set(unused_targets "HWY_AVX3")
+    endif()
+  endif()
+  target_compile_definitions(lloyd_kernel_options INTERFACE LLOYD_UNUSED_VECTOR_TARGETS=${unused_targets})
 endif()
 if(LLOYD_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(lloyd_kernel_options INTERFACE

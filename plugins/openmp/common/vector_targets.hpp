@@ -6,9 +6,9 @@
 #define LLOYD_EXCLUDED_TARGETS \
   (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3 | (HWY_AVX3 - 1))
 
-// Builds with sanitizers, which take minutes for these files, have narrow and wide vectors only.
-#if defined(LLOYD_FEW_VECTOR_TARGETS)
-#define HWY_DISABLED_TARGETS (LLOYD_EXCLUDED_TARGETS | HWY_AVX2)
+// Builds with sanitizers leave out further sets.
+#if defined(LLOYD_UNUSED_VECTOR_TARGETS)
+#define HWY_DISABLED_TARGETS (LLOYD_EXCLUDED_TARGETS | LLOYD_UNUSED_VECTOR_TARGETS)
 #else
 #define HWY_DISABLED_TARGETS LLOYD_EXCLUDED_TARGETS
 #endif
