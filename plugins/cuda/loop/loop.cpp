@@ -295,6 +295,15 @@ void DeviceLoop<T>::fetch_state() {
   state_ = host_state_[0];
 }
 
+// wait() and fetch_state() with one synchronisation instead of two.
+template <class T>
+void DeviceLoop<T>::wait_for_state() {
+  device_state_.download(host_state_.data(), 1, stream_);
+  wait();
+  state_ = host_state_[0];
+  if (cancel_raised_) fetch_state();  // the request may have come after the copy
+}
+
 template <class T>
 void DeviceLoop<T>::upload_state() {
   stream_.synchronize();  // an earlier copy may still be reading host_state_

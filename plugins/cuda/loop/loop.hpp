@@ -116,6 +116,7 @@ class DeviceLoop {
   void wait_until(const std::function<bool()>& finished);
   bool poll_cancel();
   void fetch_state();
+  void wait_for_state();
   void upload_state();
   bool cancelled() const { return state_.halt == kHaltCancelled; }
   void raise_cancel();

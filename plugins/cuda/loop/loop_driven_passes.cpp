@@ -29,10 +29,12 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
   use_passes(observer, [&](DrivenPasses& driven) {
     const std::int64_t number = driven.passes;
     bool continues = false;
+    // The last pass has been waited for, so that the device no longer reads the buffer.
+    std::copy_n(request.centroids, cells(), driven.centroids.data());
     if (number == 0) {
-      start_from(request.centroids);
+      start_from(driven.centroids.data());
     } else {
-      continues = continue_from(request.centroids, number);
+      continues = continue_from(driven.centroids.data(), number);
     }
     if (!continues) driven.distances = 0;
     Pass pass = pass_of(number, all_rows());
@@ -48,8 +50,7 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
                           static_cast<std::size_t>(clusters_) * sizeof(std::int64_t),
                           cudaMemcpyDeviceToHost, stream_),
           "copying the counts");
-    wait();
-    fetch_state();
+    wait_for_state();
     if (cancelled()) lloyd::throw_cancelled();
 
     ++driven.passes;

@@ -17,6 +17,7 @@ struct DeviceLoop<T>::DrivenPasses {
   /// `plan` must outlive the passes.
   DrivenPasses(const lloyd::SumPlan& plan, const lloyd::PassOptions& options)
       : limbs(options.limbs),
+        centroids(options.clusters * plan.features),
         words(options.clusters * plan.features),
         counts(options.clusters),
         changes(plan, options.clusters) {}
@@ -24,6 +25,7 @@ struct DeviceLoop<T>::DrivenPasses {
   lloyd::SumLimbs limbs;
   std::int64_t passes = 0;              ///< finished; pass i has the buffers of iteration i
   std::int64_t distances = 0;           ///< of all passes, if the step counts them
+  PinnedBuffer<double> centroids;       ///< k x d: those of the last pass, for their upload
   PinnedBuffer<lloyd::SumWords> words;  ///< k x d: of the last pass
   PinnedBuffer<std::int64_t> counts;    ///< k: the same
   lloyd::TotalChanges changes;
