@@ -106,15 +106,17 @@ void PartialCheck::check_farthest(const PartialResult& returned) const {
 void check_means(const SumPlan& plan, const FeatureStatistics* statistics,
                  const std::vector<SumWords>& sums, const std::vector<std::int64_t>& counts) {
   const auto d = static_cast<std::size_t>(plan.features);
+  std::vector<double> least(d), greatest(d);  // mean of each feature
+  for (std::size_t j = 0; j < d; ++j) {
+    const double slack = kSumTolerance * largest_of(statistics[j]);
+    least[j] = statistics[j].minimum - slack;
+    greatest[j] = statistics[j].maximum + slack;
+  }
   for (std::size_t c = 0; c < counts.size(); ++c) {
     const auto count = static_cast<double>(counts[c]);
     for (std::size_t j = 0; j < d; ++j) {
       const double sum = value_of(plan, sums[c * d + j], j);
-      const double slack = kSumTolerance * count * largest_of(statistics[j]);
-      if (sum >= count * statistics[j].minimum - slack &&
-          sum <= count * statistics[j].maximum + slack) {
-        continue;
-      }
+      if (sum >= count * least[j] && sum <= count * greatest[j]) continue;
       fail("the sum of cluster {}, feature {} is {}, where {} samples of {} to {} sum up", c, j,
            sum, counts[c], statistics[j].minimum, statistics[j].maximum);
     }

@@ -297,8 +297,17 @@ class ClusterSums {
   /// Resumes from words that store() wrote under the same plan. Null arrays count as zeros, and
   /// store() does not write them.
   void load(const SumWords* words, const std::int64_t* counts) {
-    clear();
-    if (counts != nullptr) std::copy_n(counts, clusters(), counts_.begin());
+    if (words == nullptr) {
+      clear();
+    } else if (rows_since_flush_ != 0) {
+      std::fill(limbs_.begin(), limbs_.end(), 0);
+      rows_since_flush_ = 0;
+    }
+    if (counts != nullptr) {
+      std::copy_n(counts, clusters(), counts_.begin());
+    } else {
+      std::fill(counts_.begin(), counts_.end(), 0);
+    }
     if (words == nullptr) return;
     for (std::size_t i = 0; i < totals_.size(); ++i) {
       totals_[i] = static_cast<Int128>(words[i].high) << 64 | words[i].low;
