@@ -12,7 +12,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 
 namespace lloyd {
 namespace {

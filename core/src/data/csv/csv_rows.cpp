@@ -14,7 +14,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 #include "data/csv/csv_column_advice.hpp"
 #include "data/rows/integer_rounding.hpp"
 

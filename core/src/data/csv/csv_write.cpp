@@ -9,8 +9,8 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
-#include "data/csv/csv_cursor.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 #include "data/rows/row_writers.hpp"
 #include "data/rows/write_all.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/csv/number_notation.hpp"
+#include "data/csv/cells/number_notation.hpp"
 
 namespace lloyd {
 

@@ -1,4 +1,4 @@
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "data/csv/csv_cursor.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 
 namespace lloyd {
 namespace {
