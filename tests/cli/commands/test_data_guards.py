@@ -337,6 +337,16 @@ class Guards(TestCase):
         done = run("run", experiment)
         self.assertEqual(done.stderr.count("rounding to float64 changes the values of column 0 by up to 67"), 1, done.stderr)
 
+    def test_integers_that_look_like_identifiers_have_the_sentence_of_other_integers(self):
+        file = self.folder / "i.npy"
+        header = "{'descr': '<i8', 'fortran_order': False, 'shape': (30, 2), }".ljust(117) + "\n"
+        values = [value for i in UNORDERED for value in (10**18 + 37 * i, i % 7 * 3)]
+        file.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<60q", *values))
+        described = next(line for line in run("data", "info", file).stderr.splitlines() if "rounding" in line)
+        self.assertRegex(described, "rounding to float64 changes the values of column 0 by up to .* before the file is written$")
+        self.assertIn(described + "; if it is an identifier, --drop-columns 0 leaves it out",
+                      run("fit", file, "-k", "2").stderr.splitlines())
+
     def test_ordinary_data_is_not_warned_of(self):
         for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),
                            ("ratings", table("a,b,c", *[[(p * i) % 5 for i in range(30)] for p in (1, 2, 3)])),
