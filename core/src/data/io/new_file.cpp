@@ -194,6 +194,10 @@ NewFile::NewFile(const fs::path& file, std::int64_t bytes)
   const auto status = fs::status(target_, error);
   // The target's name may be too long although that of the temporary file is not.
   if (status.type() == fs::file_type::none) throw InputError(unwritable(file, error.message()));
+  // The target of a link such as /dev/stdout may be the name of a pipe, which is no path.
+  if (fs::is_other(fs::status(file, error))) {
+    throw InputError(unwritable(file, "it exists and is not a regular file"));
+  }
   replaces_ = fs::is_regular_file(status);
   if (fs::exists(status) && !replaces_) {
     throw InputError(unwritable(file, "it exists and is not a regular file"));
