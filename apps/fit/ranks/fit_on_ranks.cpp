@@ -75,6 +75,7 @@ RankInputs open_inputs(const Context& context, FitCommandOptions& options, RankS
     if (scope.is_first()) options.try_outputs();
     source = options.data.open_rows();
     options.check_centroids(source->name(), source->features());
+    options.check_clusters(source->name(), source->samples());
     chosen = options.backend.choose(context);
     if (scope.is_first() && !options.labels.empty()) {
       require_labels_space(options.labels, source->samples());
