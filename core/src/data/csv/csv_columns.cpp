@@ -13,6 +13,7 @@
 #include <lloyd/internal/shown.hpp>
 
 #include "data/csv/cells/csv_cell_kind.hpp"
+#include "data/csv/cells/named_date.hpp"
 #include "data/csv/csv_refusals.hpp"
 
 namespace lloyd {
@@ -138,7 +139,8 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
                    const MissingValues& missing) {
   constexpr std::int64_t kMaxTextRows = 20;
   const auto is_name = [&](const CsvCell& cell) {
-    return kind_of_cell(cell.text) == CellKind::name && !missing.has_text(cell.text);
+    return (kind_of_cell(cell.text) == CellKind::name || is_named_date(cell.text)) &&
+           !missing.has_text(cell.text);
   };
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   const auto is_filler = [&](const CsvCell& cell) { return is_name(cell) || is_empty(cell); };
