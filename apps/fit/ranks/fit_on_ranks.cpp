@@ -115,7 +115,8 @@ void write_files(const FitCommandOptions& options, const Fit& fit, const Ranks& 
 std::vector<std::string> warnings_of_empty_clusters(const Fit& fit) {
   const auto empty = std::count(fit.counts.begin(), fit.counts.end(), 0);
   if (empty == 0) return {};
-  return {fmt::format("{} of the {} clusters are empty", empty, fit.clusters)};
+  return {fmt::format("{} of the {} clusters {} empty", empty, fit.clusters,
+                      empty == 1 ? "is" : "are")};
 }
 
 ExitStatus fit_rows(FitCommandOptions& options, const RankInputs& inputs, RankScope& scope,

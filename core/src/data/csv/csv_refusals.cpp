@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "data/csv/cells/csv_cell_kind.hpp"
@@ -151,10 +152,10 @@ void refuse_row_names(const CsvCursor& row, const std::vector<CsvCell>& names,
     return cell.text.find(';') != std::string_view::npos;
   };
   if (!is_row_name || std::any_of(names.begin(), names.end(), has_semicolon)) return;
-  row.fail(0, fmt::format("the row has {} columns, but the header has {}, as in a table of R's "
-                          "write.table, whose first column holds row names and has no name; "
-                          "write it with row.names = FALSE, or put a name in front of the header",
-                          cells.size(), names.size()));
+  row.fail(0, fmt::format("the row has {}, but the header has {}, as in a table of R's "
+                          "write.table, whose first column holds row names and has no name; write "
+                          "it with row.names = FALSE, or put a name in front of the header",
+                          format_count(cells.size(), "column"), names.size()));
 }
 
 }  // namespace lloyd
