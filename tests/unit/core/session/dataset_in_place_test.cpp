@@ -81,6 +81,20 @@ TEST_F(DatasetsInPlace, AreRefusedAfterTheyWereAssignedTo) {
   });
 }
 
+TEST_F(DatasetsInPlace, LeaveNoPointerWhenTheyAreMoved) {
+  Dataset original = points();
+  const void* const values = original.matrix().data;
+  Dataset moved = std::move(original);
+  EXPECT_EQ(moved.matrix().data, values);
+  const Matrix& matrix = original.matrix();  // NOLINT(bugprone-use-after-move): that is tested
+  EXPECT_EQ(matrix.data, nullptr);
+  EXPECT_EQ(matrix.storage, nullptr);
+  original = std::move(moved);
+  EXPECT_EQ(matrix.data, values);
+  EXPECT_EQ(moved.matrix().data, nullptr);  // NOLINT(bugprone-use-after-move): that is tested
+  EXPECT_EQ(kmeans(original, 2).labels.size(), 8u);
+}
+
 // A copy has the same samples in the same memory.
 TEST_F(DatasetsInPlace, MayBeCopied) {
   const Dataset dataset = points();
