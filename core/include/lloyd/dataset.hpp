@@ -287,9 +287,26 @@ class Dataset {
       file = nullptr;
     }
   };
+  // Tells sessions whether the data set still exists. Each data set has its own token.
+  class Presence {
+   public:
+    Presence() : token_(std::make_shared<char>()) {}
+    Presence(const Presence&) : Presence() {}
+    Presence(Presence&&) noexcept = default;
+    Presence& operator=(const Presence&) {
+      if (token_ == nullptr) token_ = std::make_shared<char>();
+      return *this;
+    }
+    std::weak_ptr<const char> observe() const { return token_; }
+
+   private:
+    std::shared_ptr<const char> token_;  // null after a move
+  };
+  friend class OpenedDataset;
 
   std::string name_;
   OwnedMatrix matrix_;
+  Presence presence_;
   std::shared_ptr<const RowSource> source_;
   std::shared_ptr<const DeviceRows> device_;  // null: not in device memory
   std::vector<FeatureStatistics> statistics_;

@@ -470,8 +470,8 @@ const std::shared_ptr<Communicator>& BackendSession::communicator() const {
 void BackendSession::check_dataset() const {
   if (opened_->is(dataset_)) return;
   throw InputError(
-      fmt::format("{}: the session on {} cannot be used: its data set was moved or assigned to; a "
-                  "data set must stay in place until the last session on it is closed",
+      fmt::format("{}: the session on {} cannot be used: its data set was moved, assigned to or "
+                  "destroyed; a data set must stay in place until the last session on it is closed",
                   backend_->name(), opened_->name()));
 }
 
