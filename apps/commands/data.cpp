@@ -17,6 +17,7 @@
 #include <lloyd/data/copy_rows.hpp>
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/sdk/machine/usable_processors.hpp>
@@ -65,7 +66,8 @@ CopiedRows write_file(const std::string& output, const std::vector<std::filesyst
   if (!inputs.empty()) {
     note_dropped_rows(inputs.front().string(), written.dropped, written.samples);
   }
-  note("wrote {} samples of {} features to {}\n", written.samples, written.features, output);
+  note("wrote {} of {} to {}\n", format_count(written.samples, "sample"),
+       format_count(written.features, "feature"), output);
   return written;
 }
 
@@ -113,8 +115,9 @@ std::string feature_name(const Dataset& dataset, std::size_t j) {
 std::string classes_text(const std::vector<std::string>& classes) {
   const auto none = std::count(classes.begin(), classes.end(), std::string());
   if (none == 0) return "each sample has a class";
-  return fmt::format("{} of {} samples have a class", std::ssize(classes) - none,
-                     std::ssize(classes));
+  const auto named = std::ssize(classes) - none;
+  return fmt::format("{} of {} {} a class", named, format_count(std::ssize(classes), "sample"),
+                     named == 1 ? "has" : "have");
 }
 
 // The name of the column of classes, or its number; null without classes.
@@ -191,8 +194,8 @@ int describe(DataOptions data, bool json) {
     print_json(document);
     return kDone;
   }
-  print_text("{}: {} samples, {} features, {}, fingerprint {:016x}\n",
-             printable(data_name(dataset)), dataset.samples(), dataset.features(),
+  print_text("{}: {}, {}, {}, fingerprint {:016x}\n", printable(data_name(dataset)),
+             format_count(dataset.samples(), "sample"), format_count(dataset.features(), "feature"),
              to_string(dataset.dtype()), dataset.fingerprint());
   if (!dataset.classes.empty()) {
     print_text("{}, in column {}\n", classes_text(dataset.classes), class_column_text(dataset));

@@ -15,6 +15,7 @@
 #include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
@@ -64,9 +65,10 @@ void check_features(const std::string& file, const Model& model, const BoundedFi
             ? fmt::format("; {} is a data file, whose {} rows were taken as centroids", file,
                           model.clusters)
             : std::string();
-    throw InputError(fmt::format(
-        "{} has {} features, but the model {} has {}{}{}", data.name(), data.features(), file,
-        model.features, advise_columns(data, model.features, model.feature_names), centroids));
+    throw InputError(fmt::format("{} has {}, but the model {} has {}{}{}", data.name(),
+                                 format_count(data.features(), "feature"), file, model.features,
+                                 advise_columns(data, model.features, model.feature_names),
+                                 centroids));
   }
   check_feature_names(data, model.feature_names, "the model " + file);
 }
@@ -132,7 +134,7 @@ Labelling label(BackendSession& session, const Model& model) {
   Labelling labelling;
   InterruptObserver observer;
   StageLine line;
-  line.show(fmt::format("labelling {} samples", session.dataset().total_samples()));
+  line.show(fmt::format("labelling {}", format_count(session.dataset().total_samples(), "sample")));
   labelling.result = session.label(model.centroids, model.clusters, labelling.labels,
                                    labelling.counts, nullptr, &observer);
   line.clear();
@@ -146,9 +148,9 @@ void print_summary(const PredictOptions& options, const Model& model, const Chos
                    const BackendSession& session, const Labelling& labelling) {
   const Dataset& dataset = session.dataset();
   if (!options.json) {
-    print_text("labelled {} samples of {} by {} centroids of {}: inertia {:.6g}\n",
-               dataset.total_samples(), printable(data_name(dataset)), model.clusters,
-               options.model, labelling.result.inertia);
+    print_text("labelled {} of {} by {} of {}: inertia {:.6g}\n",
+               format_count(dataset.total_samples(), "sample"), printable(data_name(dataset)),
+               format_count(model.clusters, "centroid"), options.model, labelling.result.inertia);
     return;
   }
   print_json(

@@ -186,7 +186,7 @@ conformance::Report run_trial(const Subject& subject, const VerifyArguments& arg
           stopped = fmt::format(
               "{} cases took longer than {} s each, so the rest was not run ({}); --timeout sets "
               "the limit, --case selects cases",
-              trial.timeouts(), arguments.timeout, experiment::format_count(rest, "case"));
+              trial.timeouts(), arguments.timeout, format_count(rest, "case"));
           return std::nullopt;
         }
         line.update("verifying", static_cast<std::int64_t>(index), std::ssize(trial.plan().cases));

@@ -53,7 +53,7 @@ class Screen {
 std::string cores_text(const DoctorReport& report) {
   std::string text;
   if (report.cpu.physical > 0) {
-    text += experiment::format_count(report.cpu.physical, "physical core") + ", ";
+    text += format_count(report.cpu.physical, "physical core") + ", ";
   }
   text += fmt::format("{} logical, {} allowed to this process", report.cpu.logical,
                       report.allowed_processors);
@@ -115,7 +115,7 @@ void add_ceilings(const DoctorReport& report, Screen& screen) {
                        experiment::format_number(rate.all_threads), unit);
   };
   screen.add("measured", fmt::format("{:<20}{:>10}{:>13}", "", "1 thread",
-                                     experiment::format_count(ceilings.threads, "thread")));
+                                     format_count(ceilings.threads, "thread")));
   screen.add("", row(fmt::format("FP32 FMA, {}", ceilings.instruction_set), ceilings.float32_gflops,
                      "GFLOP/s"));
   screen.add("", row(fmt::format("FP64 FMA, {}", ceilings.instruction_set), ceilings.float64_gflops,

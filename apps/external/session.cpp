@@ -11,6 +11,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/json_fields.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/status_text.hpp>
@@ -287,15 +288,12 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
     refuse(program_.file, "fit", answer, wrong.what());
   }
   if (spec.stop_rule == StopRule::fixed && result.iterations != spec.max_iterations) {
-    throw Error(
-        fmt::format("it stopped after {} of {} iterations; with fewer in the experiment "
-                    "times compare",
-                    result.iterations, spec.max_iterations));
+    throw Error(fmt::format("it stopped after {} of {}; with fewer in the experiment times compare",
+                            result.iterations, format_count(spec.max_iterations, "iteration")));
   }
   if (!converged && result.iterations != spec.max_iterations) {
-    throw Error(
-        fmt::format("it stopped after {} of {} iterations and says that it has not converged",
-                    result.iterations, spec.max_iterations));
+    throw Error(fmt::format("it stopped after {} of {} and says that it has not converged",
+                            result.iterations, format_count(spec.max_iterations, "iteration")));
   }
   const bool early = converged && spec.stop_rule == StopRule::converge;
   result.stop_reason = early ? StopReason::labels : StopReason::max_iterations;
@@ -303,8 +301,8 @@ void ExternalSession::read_answer(const FitSpec& spec, const std::string& answer
   std::int64_t all_distances = 0;
   if (__builtin_mul_overflow(dataset_.samples * spec.clusters, result.iterations + 1,
                              &all_distances)) {
-    throw Error(fmt::format("it reports {} iterations, whose distances are more than 2^63",
-                            result.iterations));
+    throw Error(fmt::format("it reports {}, whose distances are more than 2^63",
+                            format_count(result.iterations, "iteration")));
   }
   read_centroids(spec, result);
   read_labels(spec, result);
@@ -323,8 +321,8 @@ void ExternalSession::read_labels(const FitSpec& spec, FitResult& result) const 
   read_array(folder_ / "labels.npy", dataset_.samples, 1, [&](std::int64_t i, const auto* value) {
     const double label = *value;
     if (!(label >= 0 && label < static_cast<double>(spec.clusters)) || label != std::floor(label)) {
-      throw Error(
-          fmt::format("the label of sample {} is {}, with {} clusters", i, label, spec.clusters));
+      throw Error(fmt::format("the label of sample {} is {}, with {}", i, label,
+                              format_count(spec.clusters, "cluster")));
     }
     result.labels[i] = static_cast<std::int32_t>(label);
     ++result.counts[result.labels[i]];

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/parameter_set.hpp>
 
 #include "output/output.hpp"
@@ -129,9 +130,9 @@ void CheckpointOption::finish(const FitOptions& options, const Fit& fit) const {
       note("lloyd: the same command with --resume continues the fit\n");
     } else {
       note(
-          "lloyd: the fit reached the limit of {} iterations; --resume with a higher "
-          "--max-iterations continues it\n",
-          options.max_iterations);
+          "lloyd: the fit reached the limit of {}; --resume with a higher --max-iterations "
+          "continues it\n",
+          format_count(options.max_iterations, "iteration"));
     }
     return;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "options/centroids_file.hpp"
@@ -66,9 +67,9 @@ void FitCommandOptions::check_centroids(const std::string& name, std::int64_t fe
   if (fit.seeding.method != SeedingMethod::file) return;
   const std::int64_t given = std::ssize(fit.seeding.centroids) / fit.clusters;
   if (given == features) return;
-  throw InputError(fmt::format("--seeding: {}, but {} has {} features",
+  throw InputError(fmt::format("--seeding: {}, but {} has {}",
                                centroids_text(fit.seeding.file, fit.clusters, given), name,
-                               features));
+                               format_count(features, "feature")));
 }
 
 void FitCommandOptions::check_clusters(const std::string& name, std::int64_t samples) const {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/evaluation.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/status_text.hpp>
@@ -56,9 +57,9 @@ void print_agreement(const FitReport& report) {
 }
 
 void print_check(const ResultCheck& check, std::int64_t samples) {
-  print_text("checked     inertia, and {} labels by the definition",
-             check.samples == samples ? fmt::format("all {}", samples)
-                                      : fmt::format("{} of {}", check.samples, samples));
+  print_text("checked     inertia, and {} by the definition",
+             (check.samples == samples ? "all " : fmt::format("{} of ", check.samples)) +
+                 format_count(samples, "label"));
   if (check.labels.wrong > 0) print_text(": {} differ", check.labels.wrong);
   print_text(" ({})\n", format_ms(check.ms));
 }
@@ -98,8 +99,9 @@ void print_clusters(const FitReport& report) {
   const Fit& fit = report.fit;
   const std::vector<double> centroids = report.fit.centroids_in_data_units();
   const std::int64_t features = std::min(fit.features, kMaxFeatures);
-  print_text("\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
-             features < fit.features ? fmt::format(" (first {} features)", features) : "");
+  print_text(
+      "\n{:>7}  {:>10}  centroid{}\n", "cluster", "samples",
+      features < fit.features ? fmt::format(" (first {})", format_count(features, "feature")) : "");
   const std::vector<std::string>& names = report.dataset.feature_names;
   const std::int64_t clusters = std::min(fit.clusters, kMaxClusters);
   std::vector<CentroidColumn> columns;
@@ -175,8 +177,9 @@ void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const Fit
                   const Fit& fit) {
   const std::string changes = chosen.parameters.describe_changes();
   const std::string classes = class_column_text(dataset);
-  print_text("data        {}: {} samples of {} features, {}{}{}\n", printable(data_name(dataset)),
-             dataset.total_samples(), dataset.features(), to_string(dataset.dtype()),
+  print_text("data        {}: {} of {}, {}{}{}\n", printable(data_name(dataset)),
+             format_count(dataset.total_samples(), "sample"),
+             format_count(dataset.features(), "feature"), to_string(dataset.dtype()),
              classes.empty() ? "" : "; classes in column ", classes);
   if (fit.standardization) {
     print_text(
@@ -186,10 +189,11 @@ void print_inputs(const Dataset& dataset, const ChosenBackend& chosen, const Fit
   if (!fit.notes.empty()) print_text("notes       {}\n", fit.notes);
   const bool borrowed =
       !fit.seeding_backend.empty() && fit.seeding_backend != chosen.backend->name();
-  print_text("seeding     {}, seed {}{}{}\n", to_string(options.seeding.method),
-             options.seeding.seed,
-             options.restarts > 1 ? fmt::format(", best of {} restarts", options.restarts) : "",
-             borrowed ? fmt::format(", with the kernels of {}", fit.seeding_backend) : "");
+  print_text(
+      "seeding     {}, seed {}{}{}\n", to_string(options.seeding.method), options.seeding.seed,
+      options.restarts > 1 ? fmt::format(", best of {}", format_count(options.restarts, "restart"))
+                           : "",
+      borrowed ? fmt::format(", with the kernels of {}", fit.seeding_backend) : "");
 }
 
 nlohmann::ordered_json to_json(const FitReport& report) {

@@ -25,8 +25,8 @@ std::vector<std::string> empty_cluster_warnings(const Dataset& dataset, const Fi
                                          });
   if (fit.result.inertia == 0 && !may_underflow) {
     return {fmt::format("{} has only {}, so {} of the {} clusters {} empty", dataset.name(),
-                        experiment::format_count(fit.clusters - empty, "distinct sample"), empty,
-                        fit.clusters, verb)};
+                        format_count(fit.clusters - empty, "distinct sample"), empty, fit.clusters,
+                        verb)};
   }
   return {fmt::format("{} of the {} clusters {} empty", empty, fit.clusters, verb)};
 }
@@ -47,7 +47,7 @@ std::vector<std::string> thread_warnings(const std::string& threads, int process
   return {fmt::format(
       "threads={} is more than the {} that this process may use, so threads wait for one another; "
       "-p threads={} gives each processor one",
-      threads, experiment::format_count(processors, "processor"), processors)};
+      threads, format_count(processors, "processor"), processors)};
 }
 
 }  // namespace lloyd::apps

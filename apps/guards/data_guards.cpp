@@ -413,6 +413,16 @@ class Guards {
     const FeatureRounding& rounding = dataset_.rounding[j];
     flagged_[j] = true;
     covers_rounding_[j] = true;
+    const std::vector<RoundingLoss> losses = rounding_losses(dataset_.rounding, features_);
+    const auto loss = std::find_if(losses.begin(), losses.end(), [&](const RoundingLoss& each) {
+      return each.feature == feature && !each.exact_in_float64;
+    });
+    if (loss != losses.end()) {  // the sentence of rounding_warnings()
+      warnings_.push_back(fmt::format("{}; if it is an identifier, {}",
+                                      rounding_warning(options_.file, name(feature), *loss, ""),
+                                      drop_advice(feature)));
+      return;
+    }
     warnings_.push_back(fmt::format(
         "{}: {} looks like an identifier or a time: its integers have more digits than {} keeps; "
         "if it is a time, {}; if it is an identifier, {}",

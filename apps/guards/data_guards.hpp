@@ -25,7 +25,8 @@ enum class Remedy { option, key };
 ///   (not required if rounding changed some), and they either ascend or descend, or have the same
 ///   number of digits (7 or more), or the column's name is that of an identifier; if rounding
 ///   changed some, the sentence has one remedy for times and one for identifiers, and replaces that
-///   of rounding_warnings();
+///   of rounding_warnings(), except for integers that float64 distorts, where it is that sentence
+///   with the remedy for identifiers;
 /// - a last column, or a first column of data without column names, that looks like class numbers,
 ///   if no other column does: integers in an interval of at most 20 that begins at -1, 0 or 1
 ///   (beside a last column of more than two, columns of 0 and 1 do not count);

@@ -29,7 +29,8 @@ bool reads_like_error(std::string_view line) {
                                       "cannot",    "can't",   "could not",    "unable",
                                       "not found", "no such", "not enough",   "out of memory",
                                       "denied",    "refused", "abort",        "terminate called",
-                                      "invalid",   "unknown", "unrecognized", "killed"}) {
+                                      "invalid",   "unknown", "unrecognized", "killed",
+                                      "as root"}) {
     if (lower.find(word) != std::string::npos) return true;
   }
   return false;

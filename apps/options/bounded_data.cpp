@@ -14,6 +14,7 @@
 
 #include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
@@ -208,8 +209,8 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
     whole.rounding = source_->rounding();
     return {std::move(whole), 0, 0, limit - planned.bytes};
   }
-  note("{} is read in blocks of {} samples{}, to stay within {} of memory\n", data_.file,
-       planned.block_rows,
+  note("{} is read in blocks of {}{}, to stay within {} of memory\n", data_.file,
+       format_count(planned.block_rows, "sample"),
        planned.window_rows == 0
            ? ""
            : fmt::format(" (by the fit, in windows of {})", planned.window_rows),

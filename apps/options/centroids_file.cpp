@@ -8,6 +8,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/model.hpp>
 
 #include "options/bounded_data.hpp"
@@ -70,9 +71,10 @@ bool is_model_file(const std::filesystem::path& file) {
 std::string centroids_text(const std::filesystem::path& file, std::int64_t clusters,
                            std::int64_t features) {
   return is_model_file(file)
-             ? fmt::format("{} is a model of {} clusters and {} features", file.string(), clusters,
-                           features)
-             : fmt::format("{} has {} rows and {} columns", file.string(), clusters, features);
+             ? fmt::format("{} is a model of {} and {}", file.string(),
+                           format_count(clusters, "cluster"), format_count(features, "feature"))
+             : fmt::format("{} has {} and {}", file.string(), format_count(clusters, "row"),
+                           format_count(features, "column"));
 }
 
 CentroidsFile read_centroids(const std::filesystem::path& file, const CentroidsLimits& limits) {

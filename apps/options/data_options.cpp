@@ -92,11 +92,11 @@ void note_dropped_rows(const std::string& file, std::int64_t dropped, std::int64
     texts.push_back(fmt::format("{} in {}", columns[i].name, columns[i].rows));
   }
   if (columns.size() > kMaxNamed) {
-    texts.push_back(
-        experiment::format_count(std::ssize(columns) - std::ssize(texts), "more column"));
+    texts.push_back(format_count(std::ssize(columns) - std::ssize(texts), "more column"));
   }
-  note("lloyd: {}: {} of {} rows have a missing value and were left out{}{}\n", file, dropped,
-       dropped + kept, texts.empty() ? "" : ": ", enumerated(texts, "and"));
+  note("lloyd: {}: {} of {} {} a missing value and {} left out{}{}\n", file, dropped,
+       format_count(dropped + kept, "row"), dropped == 1 ? "has" : "have",
+       dropped == 1 ? "was" : "were", texts.empty() ? "" : ": ", enumerated(texts, "and"));
 }
 
 std::vector<MissingColumn> missing_columns(

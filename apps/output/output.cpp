@@ -28,15 +28,33 @@ void refuse_hyphen(const std::filesystem::path& file, const std::string& extensi
       fmt::format("an output is '-'; it must be a file whose name ends in {}", extensions));
 }
 
+namespace {
+
+// True for a pipe, socket or device, and for names of open streams such as /dev/stdout, which may
+// be redirected to a regular file.
+bool is_stream(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  return file.string().starts_with("/dev/") || std::filesystem::is_other(status);
+}
+
+}  // namespace
+
 void check_extension(const std::filesystem::path& file,
                      std::initializer_list<const char*> extensions) {
   if (file.empty()) return;
-  refuse_hyphen(file, fmt::format("{}", fmt::join(extensions, " or ")));
+  const std::string known = fmt::format("{}", fmt::join(extensions, " or "));
+  refuse_hyphen(file, known);
   const std::string extension = lower_case_extension(file);
   if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end()) return;
+  if (is_stream(file)) {
+    throw InputError(
+        fmt::format("an output is '{}', which is not a regular file; it must be a file whose name "
+                    "ends in {}",
+                    file.string(), known));
+  }
   throw InputError(fmt::format("{}: the extension '{}' is unknown; {} can be written",
-                               file.string(), file.extension().string(),
-                               fmt::join(extensions, " or ")));
+                               file.string(), file.extension().string(), known));
 }
 
 namespace {

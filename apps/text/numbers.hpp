@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <lloyd/internal/format_count.hpp>
+
 namespace lloyd::experiment {
 
 /// At least three significant digits: "1.23", "45.6", "1234", "1.23e+07"; "-" for NaN.
@@ -21,7 +23,5 @@ std::string format_seconds(double seconds);
 std::string format_grouped(std::int64_t count);
 /// "12.3 ms"; from 1000 ms on in seconds: "1.23 s", "1234 s".
 std::string format_ms(double ms);
-/// "1 trial", "2 trials".
-std::string format_count(std::int64_t count, const std::string& what);
 
 }  // namespace lloyd::experiment

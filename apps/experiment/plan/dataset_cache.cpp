@@ -7,6 +7,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/sample_rows.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/standardize.hpp>
 
 #include "guards/data_guards.hpp"
@@ -33,8 +34,9 @@ Dataset prepare_dataset(Dataset dataset, const DatasetSetting& setting,
                         std::optional<Standardization>& map) {
   const std::int64_t wanted = setting.sampling.samples.value_or(1);
   if (wanted > dataset.samples()) {
-    setting.samples_place.fail(fmt::format("'dataset.samples' is {}, but {} has {} samples", wanted,
-                                           dataset.name(), dataset.samples()));
+    setting.samples_place.fail(fmt::format("'dataset.samples' is {}, but {} has {}", wanted,
+                                           dataset.name(),
+                                           format_count(dataset.samples(), "sample")));
   }
   if (!setting.takes_all_rows()) dataset = sample_rows(dataset, setting.sampling);
   try {

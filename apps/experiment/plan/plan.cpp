@@ -9,6 +9,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/launched_ranks.hpp>
 
@@ -169,9 +170,10 @@ class CentroidFiles {
     const apps::CentroidsFile& file = known->second;
     if (file.clusters != setting.options.clusters || file.features != dataset.features) {
       setting.seeding_place.fail(
-          fmt::format("{}, but {} centroids of {} features are needed",
+          fmt::format("{}, but {} of {} are needed",
                       apps::centroids_text(seeding.file, file.clusters, file.features),
-                      setting.options.clusters, dataset.features));
+                      format_count(setting.options.clusters, "centroid"),
+                      format_count(dataset.features, "feature")));
     }
     check_names(setting, file.feature_names, dataset);
     seeding.centroids = file.centroids;
@@ -200,13 +202,14 @@ class CentroidFiles {
 void check_sizes(const Setting& setting, const DatasetFacts& dataset) {
   const std::int64_t clusters = setting.options.clusters;
   if (clusters > dataset.samples) {
-    setting.clusters_place.fail(fmt::format("'clusters' is {}, but {} has {} samples", clusters,
-                                            dataset.name, dataset.samples));
+    setting.clusters_place.fail(fmt::format("'clusters' is {}, but {} has {}", clusters,
+                                            dataset.name, format_count(dataset.samples, "sample")));
   }
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(clusters, dataset.features * 32, &bytes)) {
-    setting.clusters_place.fail(fmt::format("{} clusters of {} features overflow 64-bit sizes",
-                                            clusters, dataset.features));
+    setting.clusters_place.fail(fmt::format("{} of {} overflow 64-bit sizes",
+                                            format_count(clusters, "cluster"),
+                                            format_count(dataset.features, "feature")));
   }
 }
 
@@ -264,10 +267,11 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
 
   const std::size_t pairs = experiment.settings.size() * plan.variants.size();
   if (pairs > kMaxFits) {
-    throw InputError(fmt::format(
-        "the experiment has {} settings x {} variants of backends = {} pairs; at most {} are "
-        "allowed: sweep over fewer values, or divide it into several experiments",
-        experiment.settings.size(), plan.variants.size(), pairs, kMaxFits));
+    throw InputError(
+        fmt::format("the experiment has {} x {} of backends = {} pairs; at most {} are allowed: "
+                    "sweep over fewer values, or divide it into several experiments",
+                    format_count(experiment.settings.size(), "setting"),
+                    format_count(plan.variants.size(), "variant"), pairs, kMaxFits));
   }
   CentroidFiles centroid_files;
   std::set<std::string> warned;

@@ -13,6 +13,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/launched_ranks.hpp>
 
 #include "experiment/ranks/rank_job.hpp"
@@ -53,11 +54,13 @@ Matrix read_part(const RankJob& job, const Ranks& ranks) {
   const std::unique_ptr<RowSource> source = open_source(job);
   if (source->samples() != job.samples || source->features() != job.features ||
       source->dtype() != job.dtype) {
-    throw InputError(fmt::format(
-        "{} has {} samples of {} {} features on this rank, but {} of {} {} in 'lloyd "
-        "run'; all ranks must see the same file",
-        source->name(), source->samples(), source->features(), apps::to_string(source->dtype()),
-        job.samples, job.features, apps::to_string(job.dtype)));
+    throw InputError(
+        fmt::format("{} has {} of {} on this rank, but {} of {} {} in 'lloyd run'; all ranks "
+                    "must see the same file",
+                    source->name(), format_count(source->samples(), "sample"),
+                    format_count(source->features(),
+                                 std::string(apps::to_string(source->dtype())) + " feature"),
+                    job.samples, job.features, apps::to_string(job.dtype)));
   }
   return apps::read_rows(*source, apps::rows_of_rank(job.samples, ranks.rank(), ranks.size()),
                          ranks);

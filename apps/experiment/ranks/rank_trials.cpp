@@ -70,6 +70,15 @@ std::string strip_dashed_lines(const std::string& words) {
   return apps::on_one_line(text);
 }
 
+// Shortens the text of Open MPI when root starts it, which ends with the variables that permit it.
+std::string shorten_root_refusal(const std::string& words) {
+  constexpr std::string_view kCause = "attempt to run as root";
+  const std::size_t at = words.find(kCause);
+  if (at == std::string::npos) return words;
+  return words.substr(0, at + kCause.size()) +
+         "; the variables OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 permit it";
+}
+
 // A message of Lloyd, which a rank or its supervisor printed, says more than those of a launcher.
 std::string end_text(const Launch& launch, const LaunchedProgram& program) {
   const apps::ProcessEnd& end = program.end();
@@ -77,7 +86,7 @@ std::string end_text(const Launch& launch, const LaunchedProgram& program) {
   return apps::with_last_words(
       fmt::format("the launcher '{}' ended {}", launch.launcher,
                   end.clean() ? "without a result of the ranks" : "with " + end.text()),
-      message.empty() ? strip_dashed_lines(program.last_words()) : message);
+      message.empty() ? shorten_root_refusal(strip_dashed_lines(program.last_words())) : message);
 }
 
 // The result of a fit, from files of the ranks.

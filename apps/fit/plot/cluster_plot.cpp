@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -255,7 +256,8 @@ std::string header(const Dataset& dataset, const PlottedSamples& samples, const 
   const auto add = [&](const std::string& remark) {
     space += (space.empty() ? "" : "; ") + remark;
   };
-  if (drawn < n) add(fmt::format("a random sample of {} samples (seed 0) is drawn", drawn));
+  if (drawn < n)
+    add(fmt::format("a random sample of {} (seed 0) is drawn", format_count(drawn, "sample")));
   if (fit.counts.size() > kMaxDrawnCentroids) {
     add(fmt::format("only the centroids of the {} largest clusters are drawn", kMaxDrawnCentroids));
   }

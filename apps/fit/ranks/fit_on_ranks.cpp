@@ -75,6 +75,7 @@ RankInputs open_inputs(const Context& context, FitCommandOptions& options, RankS
     if (scope.is_first()) options.try_outputs();
     source = options.data.open_rows();
     options.check_centroids(source->name(), source->features());
+    options.check_clusters(source->name(), source->samples());
     chosen = options.backend.choose(context);
     if (scope.is_first() && !options.labels.empty()) {
       require_labels_space(options.labels, source->samples());
@@ -114,7 +115,8 @@ void write_files(const FitCommandOptions& options, const Fit& fit, const Ranks& 
 std::vector<std::string> warnings_of_empty_clusters(const Fit& fit) {
   const auto empty = std::count(fit.counts.begin(), fit.counts.end(), 0);
   if (empty == 0) return {};
-  return {fmt::format("{} of the {} clusters are empty", empty, fit.clusters)};
+  return {fmt::format("{} of the {} clusters {} empty", empty, fit.clusters,
+                      empty == 1 ? "is" : "are")};
 }
 
 ExitStatus fit_rows(FitCommandOptions& options, const RankInputs& inputs, RankScope& scope,

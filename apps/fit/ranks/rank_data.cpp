@@ -14,6 +14,7 @@
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/memory_plan.hpp>
 
 #include "fit/ranks/rank_files.hpp"
@@ -51,9 +52,8 @@ void require_same_file(const RowSource& source, const Ranks& ranks) {
     const std::string name = name_of_rank(static_cast<int>(rank), hosts[rank]);
     if (samples[rank] != samples[0]) {
       throw InputError(
-          fmt::format("{} has {} samples on rank 0, but {} on {}; all ranks must "
-                      "see the same file",
-                      source.name(), samples[0], samples[rank], name));
+          fmt::format("{} has {} on rank 0, but {} on {}; all ranks must see the same file",
+                      source.name(), format_count(samples[0], "sample"), samples[rank], name));
     }
     if (hashes[rank] != hashes[0]) {
       throw InputError(
@@ -99,10 +99,11 @@ void note_block_reading(const std::string& file, BlockReading mine, const RankSc
   const auto [smallest, largest] = std::minmax_element(
       readings.begin(), readings.end(),
       [](const BlockReading& a, const BlockReading& b) { return a.block_rows < b.block_rows; });
-  note("{} is read in blocks of {}{} samples by {} ranks, to stay within {} of memory each\n", file,
-       smallest->block_rows == largest->block_rows ? "" : "at least ", smallest->block_rows,
-       std::ssize(readings) == ranks ? fmt::format("all {}", ranks)
-                                     : fmt::format("{} of {}", readings.size(), ranks),
+  note("{} is read in blocks of {}{} by {}, to stay within {} of memory each\n", file,
+       smallest->block_rows == largest->block_rows ? "" : "at least ",
+       format_count(smallest->block_rows, "sample"),
+       (std::ssize(readings) == ranks ? "all " : fmt::format("{} of ", readings.size())) +
+           format_count(ranks, "rank"),
        experiment::format_bytes(smallest->limit));
 }
 

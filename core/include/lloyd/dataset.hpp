@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
@@ -104,7 +105,7 @@ struct TextFeature {
 /// A validated data set. The constructors validate the values and compute their statistics, once.
 /// From then on the values must not change as long as the data set or a session on it is used.
 /// Fits, labelling, seeding, evaluation and standardization throw InputError for a data set that
-/// was moved from. See Error for what else the functions throw.
+/// was moved from; the `data` of its matrix() is null. See Error for what else the functions throw.
 ///
 /// The values of a matrix that is mapped from a file (Matrix::file) are those of the file. Changes
 /// of the file are noticed by check_mapped_file(), which fits, labelling and evaluation call before
@@ -261,8 +262,51 @@ class Dataset {
   void check_row(std::int64_t row) const;
   void average_variance();
 
+  // A matrix that keeps only its shape when it is moved from, like that of a data set which is not
+  // in memory.
+  struct OwnedMatrix : Matrix {
+    OwnedMatrix() = default;
+    explicit OwnedMatrix(Matrix matrix) noexcept : Matrix(std::move(matrix)) {}
+    OwnedMatrix(const OwnedMatrix&) = default;
+    OwnedMatrix(OwnedMatrix&& other) noexcept : Matrix(other) { other.release(); }
+    OwnedMatrix& operator=(const OwnedMatrix&) = default;
+    OwnedMatrix& operator=(OwnedMatrix&& other) noexcept {
+      Matrix::operator=(other);
+      if (this != &other) other.release();
+      return *this;
+    }
+    OwnedMatrix& operator=(Matrix matrix) noexcept {
+      Matrix::operator=(std::move(matrix));
+      return *this;
+    }
+
+   private:
+    void release() noexcept {
+      storage = nullptr;
+      data = nullptr;
+      file = nullptr;
+    }
+  };
+  // Tells sessions whether the data set still exists. Each data set has its own token.
+  class Presence {
+   public:
+    Presence() : token_(std::make_shared<char>()) {}
+    Presence(const Presence&) : Presence() {}
+    Presence(Presence&&) noexcept = default;
+    Presence& operator=(const Presence&) {
+      if (token_ == nullptr) token_ = std::make_shared<char>();
+      return *this;
+    }
+    std::weak_ptr<const char> observe() const { return token_; }
+
+   private:
+    std::shared_ptr<const char> token_;  // null after a move
+  };
+  friend class OpenedDataset;
+
   std::string name_;
-  Matrix matrix_;
+  OwnedMatrix matrix_;
+  Presence presence_;
   std::shared_ptr<const RowSource> source_;
   std::shared_ptr<const DeviceRows> device_;  // null: not in device memory
   std::vector<FeatureStatistics> statistics_;

@@ -98,9 +98,9 @@ struct Fit : Model {
 
 /// A data set that is resident in a backend. Before anything is allocated, the constructor refuses
 /// data sets and parameters that the backend does not support. The samples must not change while a
-/// session is open: labels and sums would belong to different values. Nor may the data set be moved
-/// or assigned to: after that, all functions that use it throw InputError. See Error for what else
-/// the functions throw.
+/// session is open: labels and sums would belong to different values. Nor may the data set be
+/// moved, assigned to or destroyed: after that, all functions that use it throw InputError. See
+/// Error for what else the functions throw.
 ///
 /// One thread at a time may use a session; open one session per thread. They may be on the same
 /// data set. While fit_from(), label(), check(), fit() or a seeding with the session runs, calling
@@ -179,8 +179,8 @@ class BackendSession {
   ResultCheck check(const std::vector<double>& centroids, const std::vector<std::int32_t>& labels,
                     double inertia, const ProgressFunction& progress = {});
 
-  /// Throws InputError if the data set was moved from or assigned to since the session was opened.
-  /// The other functions call it. Not collective.
+  /// Throws InputError if the data set was moved from, assigned to or destroyed since the session
+  /// was opened. The other functions call it. Not collective.
   void check_dataset() const;
 
   /// Throws the error with which the last call could not read the data set, if any, and InputError

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 #include "dataset/fingerprint.hpp"
@@ -150,14 +151,15 @@ std::optional<CheckpointContent> FitCheckpoints::load() {
     content = folder_.load();
     const FitState& state = content->state;
     if (state.iterations >= options_.max_iterations) {
-      throw InputError(fmt::format(
-          "the checkpoint in {} has reached iteration {}, but the fit may have only {} iterations",
-          checkpoints_.folder.string(), state.iterations + 1, options_.max_iterations));
+      throw InputError(
+          fmt::format("the checkpoint in {} has reached iteration {}, but the fit may have only {}",
+                      checkpoints_.folder.string(), state.iterations + 1,
+                      format_count(options_.max_iterations, "iteration")));
     }
     if (state.restart >= options_.restarts) {
-      throw InputError(
-          fmt::format("the checkpoint in {} is in restart {}, but the fit has only {} restarts",
-                      checkpoints_.folder.string(), state.restart + 1, options_.restarts));
+      throw InputError(fmt::format("the checkpoint in {} is in restart {}, but the fit has only {}",
+                                   checkpoints_.folder.string(), state.restart + 1,
+                                   format_count(options_.restarts, "restart")));
     }
   });
   std::int32_t found = content ? 1 : 0;

@@ -55,6 +55,7 @@ std::string name_of(const BlobsSpec& spec) {
 }
 
 std::vector<double> draw_centres(const BlobsSpec& spec) {
+  const FloatEnvironment environment;
   const RandomStream stream(spec.seed, kCentreStream);
   std::vector<double> centres(static_cast<std::size_t>(spec.centers * spec.features));
   for (std::size_t i = 0; i < centres.size(); ++i) {
@@ -114,6 +115,7 @@ class BlobsRows : public RowSource {
 }  // namespace
 
 void check_blobs(const BlobsSpec& spec) {
+  const FloatEnvironment environment;
   check_count("samples", spec.samples);
   check_count("features", spec.features);
   check_count("centers", spec.centers);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/random.hpp>
 
 #include "dataset/check_shape.hpp"
@@ -55,8 +56,8 @@ Dataset sample_rows(const Dataset& dataset, const RowSampling& sampling) {
         fmt::format("{} is not in memory, which choosing samples requires", dataset.name()));
   }
   if (wanted < 1 || wanted > samples) {
-    throw InputError(
-        fmt::format("{} samples of {} are wanted, which has {}", wanted, dataset.name(), samples));
+    throw InputError(fmt::format("{} of {} are wanted, which has {}",
+                                 format_count(wanted, "sample"), dataset.name(), samples));
   }
   check_classes(dataset);
   const std::vector<std::int64_t> rows = chosen_rows(samples, wanted, sampling);

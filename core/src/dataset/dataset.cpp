@@ -8,6 +8,7 @@
 
 #include <lloyd/data/backing_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -26,8 +27,8 @@ Matrix own_values(std::vector<T> values, std::int64_t rows, std::int64_t columns
   std::int64_t size = 0;
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &size) ||
       size != std::ssize(values)) {
-    throw InputError(
-        fmt::format("{} values are given for {} rows of {} columns", values.size(), rows, columns));
+    throw InputError(fmt::format("{} values are given for {} of {}", values.size(),
+                                 format_count(rows, "row"), format_count(columns, "column")));
   }
   auto storage = std::make_shared<std::vector<T>>(std::move(values));
   Matrix matrix;
@@ -61,9 +62,9 @@ DeviceMatrix view_device_values(const void* values, std::int64_t rows, std::int6
 
 void check_shape(const std::string& name, const Matrix& matrix) {
   if (matrix.rows < 1 || matrix.columns < 1) {
-    throw InputError(
-        fmt::format("{}: the data set has {} rows and {} columns; at least 1 of each is needed",
-                    name, matrix.rows, matrix.columns));
+    throw InputError(fmt::format("{}: the data set has {} and {}; at least 1 of each is needed",
+                                 name, format_count(matrix.rows, "row"),
+                                 format_count(matrix.columns, "column")));
   }
   const auto dtype = static_cast<std::int32_t>(matrix.dtype);
   if (dtype < 0 || dtype > static_cast<std::int32_t>(DType::float64)) {
@@ -77,8 +78,8 @@ void check_shape(const std::string& name, const Matrix& matrix) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(matrix.rows, matrix.stride, &bytes) ||
       __builtin_mul_overflow(bytes, size_of(matrix.dtype), &bytes)) {
-    throw InputError(fmt::format("{}: {} rows of {} values overflow 64-bit sizes", name,
-                                 matrix.rows, matrix.stride));
+    throw InputError(fmt::format("{}: {} of {} values overflow 64-bit sizes", name,
+                                 format_count(matrix.rows, "row"), matrix.stride));
   }
 }
 
@@ -99,22 +100,23 @@ void check_values_given(const std::string& name, const Matrix& matrix) {
 
 void check_pointer(const char* name, const void* pointer, std::int64_t n, std::int64_t d) {
   if (pointer != nullptr || n < 1 || d < 1) return;
-  throw InputError(
-      fmt::format("{} is a null pointer; it must point to {} x {} values", name, n, d));
+  throw InputError(fmt::format("{} is a null pointer; it must point to {} x {}", name, n,
+                               format_count(d, "value")));
 }
 
 void check_classes(const Dataset& dataset) {
   if (dataset.classes.empty() || std::ssize(dataset.classes) == dataset.samples()) return;
-  throw InputError(fmt::format("{}: there are {} classes for {} samples", dataset.name(),
-                               dataset.classes.size(), dataset.samples()));
+  throw InputError(fmt::format("{}: there are {} classes for {}", dataset.name(),
+                               dataset.classes.size(), format_count(dataset.samples(), "sample")));
 }
 
 void check_feature_names(const Dataset& dataset) {
   if (dataset.feature_names.empty() || std::ssize(dataset.feature_names) == dataset.features()) {
     return;
   }
-  throw InputError(fmt::format("{}: there are {} feature names for {} features", dataset.name(),
-                               dataset.feature_names.size(), dataset.features()));
+  throw InputError(fmt::format("{}: there are {} feature names for {}", dataset.name(),
+                               dataset.feature_names.size(),
+                               format_count(dataset.features(), "feature")));
 }
 
 Matrix Matrix::from_values(std::vector<float> values, std::int64_t rows, std::int64_t columns) {
@@ -160,8 +162,8 @@ Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics>
       fingerprint_(fingerprint) {
   check_matrix();
   if (std::ssize(statistics_) != matrix_.columns) {
-    throw InputError(fmt::format("{}: there are statistics of {} features, the data has {}", name_,
-                                 statistics_.size(), matrix_.columns));
+    throw InputError(fmt::format("{}: there are statistics of {}, the data has {}", name_,
+                                 format_count(statistics_.size(), "feature"), matrix_.columns));
   }
   average_variance();
 }
@@ -282,8 +284,8 @@ void Dataset::describe_part(const Ranks& ranks, const std::function<void(Statist
       throw InputError(fmt::format("{}: the rows of all ranks overflow 64-bit sizes", name_));
     }
     if (shape.columns == shapes[0].columns && shape.dtype == shapes[0].dtype) continue;
-    throw InputError(fmt::format("{}: rank {} has {} columns of {}, where rank 0 has {} of {}",
-                                 name_, rank, shape.columns, type_name(shape.dtype),
+    throw InputError(fmt::format("{}: rank {} has {} of {}, where rank 0 has {} of {}", name_, rank,
+                                 format_count(shape.columns, "column"), type_name(shape.dtype),
                                  shapes[0].columns, type_name(shapes[0].dtype)));
   }
   if (total_samples_ == 0) {
@@ -379,9 +381,8 @@ void Dataset::average_variance() {
 
 void Dataset::check_row(std::int64_t row) const {
   if (row >= 0 && row < samples()) return;
-  throw InputError(
-      fmt::format("{}: sample {} was requested; the data set has {} samples, counted from 0", name_,
-                  row, samples()));
+  throw InputError(fmt::format("{}: sample {} was requested; the data set has {}, counted from 0",
+                               name_, row, format_count(samples(), "sample")));
 }
 
 std::vector<double> Dataset::sample(std::int64_t row) const {

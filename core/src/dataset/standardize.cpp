@@ -1,3 +1,4 @@
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/standardize.hpp>
 
 #include <cmath>
@@ -35,9 +36,9 @@ Matrix standardized_values(const Matrix& matrix, const Standardization& map) {
 
 void Standardization::check(std::size_t values) const {
   if (!mean.empty() && deviation.size() == mean.size() && values % mean.size() == 0) return;
-  throw InputError(
-      fmt::format("a standardization with {} means and {} deviations cannot map {} values",
-                  mean.size(), deviation.size(), values));
+  throw InputError(fmt::format(
+      "a standardization with {} and {} cannot map {}", format_count(mean.size(), "mean"),
+      format_count(deviation.size(), "deviation"), format_count(values, "value")));
 }
 
 Standardization Standardization::of(const std::vector<FeatureStatistics>& statistics) {
@@ -75,8 +76,8 @@ Matrix standardize(const Matrix& matrix, const Standardization& map) {
   check_shape("the data", matrix);
   check_values_given("the data", matrix);
   if (std::ssize(map.mean) != matrix.columns || map.deviation.size() != map.mean.size()) {
-    throw InputError(fmt::format("the samples have {} features, but {} are standardized",
-                                 matrix.columns, map.mean.size()));
+    throw InputError(fmt::format("the samples have {}, but {} are standardized",
+                                 format_count(matrix.columns, "feature"), map.mean.size()));
   }
   if (matrix.file != nullptr) matrix.file->check_unchanged();
   const FloatEnvironment environment;

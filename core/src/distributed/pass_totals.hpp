@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
@@ -39,8 +40,8 @@ struct PassTotals {
       rest -= counts[c];
     }
     if (rest == 0 && !negative) return {};
-    return fmt::format("the counts of the clusters add up to {} with {} samples", samples - rest,
-                       samples);
+    return fmt::format("the counts of the clusters add up to {} with {}", samples - rest,
+                       format_count(samples, "sample"));
   }
 
   /// Adds the integer sums of a pass: `limbs.count` x k x d.

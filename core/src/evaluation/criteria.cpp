@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/distance.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
@@ -67,8 +68,8 @@ void check_partition(const Dataset& dataset, std::span<const std::int32_t> label
                     dataset.name(), block_rows));
   }
   if (std::ssize(labels) != dataset.samples()) {
-    throw InputError(fmt::format("{}: there are {} labels for {} samples", dataset.name(),
-                                 labels.size(), dataset.samples()));
+    throw InputError(fmt::format("{}: there are {} labels for {}", dataset.name(), labels.size(),
+                                 format_count(dataset.samples(), "sample")));
   }
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] >= 0 && labels[i] < clusters) continue;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -30,13 +31,13 @@ std::int64_t checked_clusters(const Dataset& dataset, std::span<const double> ce
         fmt::format("{} is not in memory, which evaluating labels requires", dataset.name()));
   }
   if (centroids.empty() || std::ssize(centroids) % d != 0) {
-    throw InputError(
-        fmt::format("{}: {} values of centroids are not a whole number of rows of {} features",
-                    dataset.name(), centroids.size(), d));
+    throw InputError(fmt::format("{}: {} of centroids are not a whole number of rows of {}",
+                                 dataset.name(), format_count(centroids.size(), "value"),
+                                 format_count(d, "feature")));
   }
   if (std::ssize(labels) != dataset.samples()) {
-    throw InputError(fmt::format("{}: there are {} labels for {} samples", dataset.name(),
-                                 labels.size(), dataset.samples()));
+    throw InputError(fmt::format("{}: there are {} labels for {}", dataset.name(), labels.size(),
+                                 format_count(dataset.samples(), "sample")));
   }
   return std::ssize(centroids) / d;
 }

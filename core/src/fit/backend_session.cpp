@@ -16,6 +16,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/internal/returned_fit.hpp>
@@ -133,12 +134,12 @@ SessionPointer open_session(const std::shared_ptr<const LoadedBackend>& backend,
 void check_sizes(const Dataset& dataset, std::span<const double> centroids,
                  std::span<const std::int32_t> labels) {
   if (centroids.empty() || std::ssize(centroids) % dataset.features() != 0) {
-    throw InputError(fmt::format("{} centroid values were given; {} has {} features",
-                                 centroids.size(), dataset.name(), dataset.features()));
+    throw InputError(fmt::format("{} centroid values were given; {} has {}", centroids.size(),
+                                 dataset.name(), format_count(dataset.features(), "feature")));
   }
   if (std::ssize(labels) != dataset.samples()) {
-    throw InputError(fmt::format("{} labels were given, but {} has {} samples", labels.size(),
-                                 dataset.name(), dataset.samples()));
+    throw InputError(fmt::format("{} labels were given, but {} has {}", labels.size(),
+                                 dataset.name(), format_count(dataset.samples(), "sample")));
   }
 }
 
@@ -169,9 +170,9 @@ void find_cause(const Ranks& ranks, StatusCode code, const std::function<void()>
 void check_centroids(std::span<const double> centroids, std::int64_t clusters,
                      const Dataset& dataset) {
   if (static_cast<std::int64_t>(centroids.size()) != clusters * dataset.features()) {
-    throw InputError(
-        fmt::format("{} centroid values were given, but {} clusters of {} features take {}",
-                    centroids.size(), clusters, dataset.features(), clusters * dataset.features()));
+    throw InputError(fmt::format("{} centroid values were given, but {} of {} features take {}",
+                                 centroids.size(), format_count(clusters, "cluster"),
+                                 dataset.features(), clusters * dataset.features()));
   }
   const auto d = static_cast<std::size_t>(dataset.features());
   for (std::size_t c = 0; c < static_cast<std::size_t>(clusters); ++c) {
@@ -352,9 +353,9 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
         checked.iterations() != fit.result.iterations) {
       throw BackendError(
           StatusCode::internal,
-          fmt::format("{}: it reports {} of its {} iterations to an observer", backend_->name(),
+          fmt::format("{}: it reports {} of its {} to an observer", backend_->name(),
                       checked.iterations() == 0 ? "none" : std::to_string(checked.iterations()),
-                      fit.result.iterations));
+                      format_count(fit.result.iterations, "iteration")));
     }
   });
   fit.inertia = fit.result.inertia;
@@ -469,8 +470,8 @@ const std::shared_ptr<Communicator>& BackendSession::communicator() const {
 void BackendSession::check_dataset() const {
   if (opened_->is(dataset_)) return;
   throw InputError(
-      fmt::format("{}: the session on {} cannot be used: its data set was moved or assigned to; a "
-                  "data set must stay in place until the last session on it is closed",
+      fmt::format("{}: the session on {} cannot be used: its data set was moved, assigned to or "
+                  "destroyed; a data set must stay in place until the last session on it is closed",
                   backend_->name(), opened_->name()));
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/internal/sampled_rows.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
@@ -36,9 +37,10 @@ class ResultErrors {
 
   [[noreturn]] void throw_label_out_of_range(std::size_t row, std::int64_t clusters) const {
     const std::int32_t label = returned_.labels[row];
-    fail(fmt::format("the label of sample {} is {}, with {} clusters", row, label, clusters),
-         fmt::format("labels[{}] is {}; with {} centroids, labels are 0 to {}", row, label,
-                     clusters, clusters - 1));
+    fail(fmt::format("the label of sample {} is {}, with {}", row, label,
+                     format_count(clusters, "cluster")),
+         fmt::format("labels[{}] is {}; with {}, labels are 0 to {}", row, label,
+                     format_count(clusters, "centroid"), clusters - 1));
   }
 
   [[noreturn]] void throw_wrong_inertia(double defined) const {
@@ -58,9 +60,9 @@ class ResultErrors {
   [[noreturn]] void throw_label_not_nearest(const LabelCheck& found) const {
     const auto row = static_cast<std::size_t>(found.first_wrong);
     const std::int32_t label = returned_.labels[row];
-    const std::string all = fmt::format(
-        "which is not the nearest centroid; of {} labels that were compared {} are wrong",
-        found.samples, found.wrong);
+    const std::string all =
+        fmt::format("which is not the nearest centroid; of {} that were compared {} are wrong",
+                    format_count(found.samples, "label"), found.wrong);
     fail(fmt::format("it states exact labels, but that of sample {} is {}, {}", row, label, all),
          fmt::format("labels[{}] is {}, {}", row, label, all));
   }

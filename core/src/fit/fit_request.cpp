@@ -99,6 +99,7 @@ void check_cluster_count(std::int64_t clusters, std::int64_t features) {
 }
 
 void check_options(const FitOptions& options, const Dataset& dataset) {
+  const FloatEnvironment environment;
   if (options.clusters < 1 || options.clusters > dataset.total_samples()) {
     throw InputError(fmt::format("clusters is {}; it must be 1 to {}, the number of samples in {}",
                                  options.clusters, dataset.total_samples(), dataset.name()));

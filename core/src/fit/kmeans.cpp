@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/check_shape.hpp"
 #include "dataset/row_blocks.hpp"
@@ -72,6 +73,7 @@ Fit kmeans(const DeviceMatrix& samples, std::int64_t k, const KMeansOptions& opt
 }
 
 Fit kmeans(const Dataset& dataset, std::int64_t k, const KMeansOptions& options) {
+  const FloatEnvironment environment;
   FitOptions fit_options = options.fit;
   if (fit_options.clusters != FitOptions().clusters && fit_options.clusters != k) {
     throw InputError(

@@ -1,3 +1,4 @@
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/memory_plan.hpp>
 
 #include <algorithm>
@@ -51,9 +52,10 @@ std::int64_t min_window_rows(const ProblemShape& shape, std::int64_t reading_byt
 void check_planned_shape(const std::string& name, const ProblemShape& shape) {
   if (shape.samples >= 0 && shape.features >= 1 && shape.clusters >= 1) return;
   throw InputError(fmt::format(
-      "{}: a fit of {} samples of {} features with {} clusters cannot be planned; samples must be "
-      "at least 0, features and clusters at least 1",
-      name, shape.samples, shape.features, shape.clusters));
+      "{}: a fit of {} of {} with {} cannot be planned; samples must be at least 0, features and "
+      "clusters at least 1",
+      name, format_count(shape.samples, "sample"), format_count(shape.features, "feature"),
+      format_count(shape.clusters, "cluster")));
 }
 
 }  // namespace
@@ -87,17 +89,19 @@ MemoryPlan plan_memory(const std::string& name, const LoadedBackend& backend,
         most < 0x1p20 ? fmt::format("{} bytes", limit) : fmt::format("{:.1f} MiB", most / 0x1p20);
     // Not the data is to blame if most of the memory is the backend's.
     if (estimated > most && estimated > bytes / 2) {
-      throw InputError(fmt::format(
-          "{}: the backend '{}' estimates that a fit of {} samples of {} features with {} clusters "
-          "takes {:.1f} MiB of its memory; the limit is {}",
-          name, backend.name(), shape.samples, shape.features, shape.clusters, estimated / 0x1p20,
-          limit_text));
+      throw InputError(
+          fmt::format("{}: the backend '{}' estimates that a fit of {} of {} with {} takes {:.1f} "
+                      "MiB of its memory; the limit is {}",
+                      name, backend.name(), format_count(shape.samples, "sample"),
+                      format_count(shape.features, "feature"),
+                      format_count(shape.clusters, "cluster"), estimated / 0x1p20, limit_text));
     }
     throw InputError(fmt::format(
-        "{}: {} samples of {} features with {} clusters take {:.1f} MiB of memory {}, of which "
-        "{:.1f} MiB are the program's{}{}{}{}; the limit is {}",
-        name, shape.samples, shape.features, shape.clusters, std::ceil(bytes / 1e5) * 1e5 / 0x1p20,
-        how, kProgramBytes / 0x1p20,
+        "{}: {} of {} with {} take {:.1f} MiB of memory {}, of which {:.1f} MiB are the "
+        "program's{}{}{}{}; the limit is {}",
+        name, format_count(shape.samples, "sample"), format_count(shape.features, "feature"),
+        format_count(shape.clusters, "cluster"), std::ceil(bytes / 1e5) * 1e5 / 0x1p20, how,
+        kProgramBytes / 0x1p20,
         estimated < 0x1p20 ? ""
                            : fmt::format(" and {:.1f} MiB those that the backend '{}' estimates",
                                          estimated / 0x1p20, backend.name()),

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/uncounted_distances.hpp>
 
 namespace lloyd {
@@ -32,7 +33,8 @@ class Check {
                          const std::vector<std::int64_t>& histogram) const {
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (labels[i] < 0 || labels[i] >= clusters) {
-        fail("the label of sample {} is {}, with {} clusters", i, labels[i], clusters);
+        fail("the label of sample {} is {}, with {}", i, labels[i],
+             format_count(clusters, "cluster"));
       }
     }
     for (std::size_t c = 0; c < histogram.size(); ++c) {
@@ -50,8 +52,8 @@ class Check {
     switch (result.stop_reason) {
       case StopReason::max_iterations:
         if (result.iterations == spec.max_iterations) return;
-        fail("it states that it stopped at the limit of {} iterations, and reports {}",
-             spec.max_iterations, result.iterations);
+        fail("it states that it stopped at the limit of {}, and reports {}",
+             format_count(spec.max_iterations, "iteration"), result.iterations);
       case StopReason::tolerance:
         if (spec.stop_rule == StopRule::converge && spec.tolerance > 0) return;
         fail("it states that it stopped within the tolerance, and none was given");
@@ -166,13 +168,13 @@ void check_result(const std::string& backend, const FitSpec& spec,
   const std::int64_t fewest =
       fit.cancelled ? 0 : (spec.stop_rule == StopRule::fixed ? spec.max_iterations : 1);
   if (result.iterations < fewest || result.iterations > spec.max_iterations) {
-    check.fail("it reports {} iterations, where {} to {} are possible", result.iterations, fewest,
-               spec.max_iterations);
+    check.fail("it reports {}, where {} to {} are possible",
+               format_count(result.iterations, "iteration"), fewest, spec.max_iterations);
   }
   // An iteration takes at least a nanosecond.
   if (static_cast<double>(result.iterations) > 1e6 * (fit.fit_ms + 1)) {
-    check.fail("it reports {} iterations, while the call took {:.3f} ms", result.iterations,
-               fit.fit_ms);
+    check.fail("it reports {}, while the call took {:.3f} ms",
+               format_count(result.iterations, "iteration"), fit.fit_ms);
   }
   check.time("the loop's time", result.loop_ms, fit.fit_ms);
   check.time("the closing assignment's time", result.closing_ms, fit.fit_ms - result.loop_ms);
@@ -231,9 +233,8 @@ std::string record_fault(const FitSpec& spec, const ProblemShape& shape, std::in
     return fault("so many changed labels:", record.changed);
   }
   if (iteration == 1 && record.changed != total_samples) {
-    return fmt::format(
-        "it tells an observer that iteration 1 changed {} labels, where all {} are new",
-        record.changed, total_samples);
+    return fmt::format("it tells an observer that iteration 1 changed {}, where all {} are new",
+                       format_count(record.changed, "label"), total_samples);
   }
   if (record.relocations < 0 || record.relocations > shape.clusters) {
     return fault("so many relocations:", record.relocations);

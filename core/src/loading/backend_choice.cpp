@@ -9,6 +9,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/internal/suggestion.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 namespace lloyd {
 namespace {
@@ -58,6 +59,7 @@ std::string other_owners(const ParameterSet& parameters, const std::string& name
 }  // namespace
 
 std::shared_ptr<const LoadedBackend> load_backend(const BackendChoice& choice) {
+  const FloatEnvironment environment;
   for (const std::filesystem::path& folder : choice.plugin_folders) {
     std::error_code error;
     if (std::filesystem::is_directory(folder, error)) continue;

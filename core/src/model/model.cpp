@@ -1,3 +1,4 @@
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/model.hpp>
 
 #include <algorithm>
@@ -29,8 +30,8 @@ void check_values(const Model& model, const char* action) {
     fail("its centroids are not all finite");
   }
   if (!model.feature_names.empty() && std::ssize(model.feature_names) != model.features) {
-    fail(fmt::format("it has {} feature names, but {} features", model.feature_names.size(),
-                     model.features));
+    fail(fmt::format("it has {}, but {}", format_count(model.feature_names.size(), "feature name"),
+                     format_count(model.features, "feature")));
   }
   if (!model.standardization) return;
   const auto& [mean, deviation] = *model.standardization;
@@ -38,8 +39,9 @@ void check_values(const Model& model, const char* action) {
       !std::all_of(mean.begin(), mean.end(), is_finite) ||
       !std::all_of(deviation.begin(), deviation.end(),
                    [](double value) { return std::isfinite(value) && value > 0; })) {
-    fail(fmt::format("its standardization must have {} finite means and {} deviations above 0",
-                     model.features, model.features));
+    fail(fmt::format("its standardization must have {} and {} above 0",
+                     format_count(model.features, "finite mean"),
+                     format_count(model.features, "deviation")));
   }
 }
 
@@ -48,10 +50,9 @@ void check_values(const Model& model, const char* action) {
 std::vector<double> Model::centroids_in_data_units() const {
   if (!standardization || centroids.empty()) return centroids;
   if (std::ssize(standardization->mean) != features) {
-    throw InputError(
-        fmt::format("the model cannot return centroids in data units: its standardization has {} "
-                    "means for {} features",
-                    standardization->mean.size(), features));
+    throw InputError(fmt::format(
+        "the model cannot return centroids in data units: its standardization has {} for {}",
+        format_count(standardization->mean.size(), "mean"), format_count(features, "feature")));
   }
   return standardization->undo(centroids);
 }
@@ -68,9 +69,10 @@ void require_centroids(const Model& model, const char* action) {
           ? fmt::format("the model has no centroids, so it cannot {}: it is empty, or the fit was "
                         "cancelled before it had any",
                         action)
-          : fmt::format("the model cannot {}: it has {} values of centroids, but {} clusters of {} "
-                        "features",
-                        action, model.centroids.size(), model.clusters, model.features));
+          : fmt::format("the model cannot {}: it has {} of centroids, but {} of {}", action,
+                        format_count(model.centroids.size(), "value"),
+                        format_count(model.clusters, "cluster"),
+                        format_count(model.features, "feature")));
 }
 
 std::vector<std::int32_t> Model::predict(const float* values, std::int64_t n,
@@ -90,8 +92,8 @@ std::vector<std::int32_t> Model::predict(const double* values, std::int64_t n,
 std::vector<std::int32_t> Model::predict(const Matrix& matrix, const BackendChoice& choice) const {
   require_centroids(*this, "label samples");
   if (matrix.columns != features) {
-    throw InputError(fmt::format("the samples have {} features, but the model has {}",
-                                 matrix.columns, features));
+    throw InputError(fmt::format("the samples have {}, but the model has {}",
+                                 format_count(matrix.columns, "feature"), features));
   }
   const Dataset dataset = standardization
                               ? Dataset("the data", standardize(matrix, *standardization))

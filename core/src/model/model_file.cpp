@@ -1,3 +1,4 @@
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/model.hpp>
 
 #include <algorithm>
@@ -215,8 +216,9 @@ Model Model::load(const std::filesystem::path& file,
     refuse_model(file, fmt::format("the model has a wrong entry: {}", error.what()));
   }
   if (!model.feature_names.empty() && std::ssize(model.feature_names) != model.features) {
-    refuse_model(file, fmt::format("the model's 'feature_names' are {}, but it has {} features",
-                                   model.feature_names.size(), model.features));
+    refuse_model(file,
+                 fmt::format("the model's 'feature_names' are {}, but it has {}",
+                             model.feature_names.size(), format_count(model.features, "feature")));
   }
   return model;
 }

@@ -1,3 +1,4 @@
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/seeding.hpp>
 
@@ -87,8 +88,8 @@ void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const 
   const std::string_view source =
       seeding.file.empty() ? std::string_view("initial centroids") : std::string_view(seeding.file);
   if (given % clusters != 0 || given / clusters != d) {
-    throw InputError(fmt::format("{}: there are {} values; {} centroids of {} features are needed",
-                                 source, given, clusters, d));
+    throw InputError(fmt::format("{}: there are {} values; {} of {} are needed", source, given,
+                                 format_count(clusters, "centroid"), format_count(d, "feature")));
   }
   for (std::int64_t i = 0; i < clusters; ++i) {
     const double* centroid = seeding.centroids.data() + i * d;

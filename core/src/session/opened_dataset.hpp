@@ -9,8 +9,8 @@
 
 namespace lloyd {
 
-/// Detects that a data set was moved from or assigned to. Sessions of backends refer to its samples
-/// and statistics.
+/// Detects that a data set was moved from, assigned to or destroyed. Sessions of backends refer to
+/// its samples and statistics.
 class OpenedDataset {
  public:
   explicit OpenedDataset(const Dataset& dataset)
@@ -18,10 +18,13 @@ class OpenedDataset {
         communicator_(dataset.communicator()),
         view_(dataset.view()),
         source_(dataset.source()),
-        fingerprint_(dataset.fingerprint()) {}
+        fingerprint_(dataset.fingerprint()),
+        presence_(dataset.presence_.observe()) {}
 
-  /// True if `dataset` still refers to the same samples and statistics.
+  /// True if `dataset`, the constructor's argument, still exists and refers to the same samples and
+  /// statistics.
   bool is(const Dataset& dataset) const {
+    if (presence_.expired()) return false;
     const DatasetView now = dataset.view();
     return now.data == view_.data && now.samples == view_.samples &&
            now.features == view_.features && now.stride == view_.stride &&
@@ -40,6 +43,7 @@ class OpenedDataset {
   DatasetView view_;
   std::shared_ptr<const RowSource> source_;
   std::uint64_t fingerprint_;
+  std::weak_ptr<const char> presence_;
 };
 
 }  // namespace lloyd

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/plugin/abi/status.hpp>
 
 namespace lloyd {
@@ -64,7 +65,7 @@ void PartialCheck::check_labels(const PartialResult& returned) const {
   for (std::size_t i = 0; i < former_labels_.size(); ++i) {
     const std::int32_t label = labels_[i];
     if (label < 0 || label >= k)
-      fail("the label of sample {} is {}, with {} clusters", i, label, k);
+      fail("the label of sample {} is {}, with {}", i, label, format_count(k, "cluster"));
     ++found[static_cast<std::size_t>(label)];
     changed += label != former_labels_[i];
   }
@@ -117,8 +118,8 @@ void check_means(const SumPlan& plan, const FeatureStatistics* statistics,
     for (std::size_t j = 0; j < d; ++j) {
       const double sum = value_of(plan, sums[c * d + j], j);
       if (sum >= count * least[j] && sum <= count * greatest[j]) continue;
-      fail("the sum of cluster {}, feature {} is {}, where {} samples of {} to {} sum up", c, j,
-           sum, counts[c], statistics[j].minimum, statistics[j].maximum);
+      fail("the sum of cluster {}, feature {} is {}, where {} of {} to {} sum up", c, j, sum,
+           format_count(counts[c], "sample"), statistics[j].minimum, statistics[j].maximum);
     }
   }
 }

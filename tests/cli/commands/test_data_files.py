@@ -30,7 +30,7 @@ BAD = [
     (".fvecs that is cut", "x.fvecs", TWO_ROWS[:-1], [], "x.fvecs: the file is truncated"),
     (".fvecs with a negative count", "x.fvecs", b"\xff\xff\xff\xff", [], "claims -1 values"),
     (".fvecs with rows of two lengths", "x.fvecs", TWO_ROWS[:12] + b"\1" + TWO_ROWS[13:], [],
-     "row 1 (counted from 0) claims 1 values"),
+     "row 1 (counted from 0) claims 1 value"),
     (".bvecs that is cut", "x.bvecs", b"\2\0\0\0\1", [], "x.bvecs: the file is truncated"),
     ("empty .fvecs", "x.fvecs", b"", [], "x.fvecs: the file is empty"),
     ("infinity in an .fvecs", "x.fvecs", TWO_ROWS[:-4] + b"\0\0\x80\x7f", [], "row 1, column 1"),

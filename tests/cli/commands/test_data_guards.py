@@ -337,6 +337,16 @@ class Guards(TestCase):
         done = run("run", experiment)
         self.assertEqual(done.stderr.count("rounding to float64 changes the values of column 0 by up to 67"), 1, done.stderr)
 
+    def test_integers_that_look_like_identifiers_have_the_sentence_of_other_integers(self):
+        file = self.folder / "i.npy"
+        header = "{'descr': '<i8', 'fortran_order': False, 'shape': (30, 2), }".ljust(117) + "\n"
+        values = [value for i in UNORDERED for value in (10**18 + 37 * i, i % 7 * 3)]
+        file.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<60q", *values))
+        described = next(line for line in run("data", "info", file).stderr.splitlines() if "rounding" in line)
+        self.assertRegex(described, "rounding to float64 changes the values of column 0 by up to .* before the file is written$")
+        self.assertIn(described + "; if it is an identifier, --drop-columns 0 leaves it out",
+                      run("fit", file, "-k", "2").stderr.splitlines())
+
     def test_ordinary_data_is_not_warned_of(self):
         for name, text in (("plain", table("", X, Y)), ("counts", table("a,b", [i % 7 for i in UNORDERED], [i % 9 for i in UNORDERED])),
                            ("ratings", table("a,b,c", *[[(p * i) % 5 for i in range(30)] for p in (1, 2, 3)])),
@@ -390,7 +400,7 @@ class Guards(TestCase):
         file = self.write("one.csv", table("x,y,kind", X, Y, ["a"] + [""] * 29))
         self.assertIn("classes     fewer than two (29 of the 30 samples have none)", run("fit", file, "-k", "2").stdout)
         self.assertIsNone(run_json("fit", file, "-k", "2")["adjusted_rand_index"])
-        self.assertIn("1 of 30 samples have a class", run("data", "info", file).stdout)
+        self.assertIn("1 of 30 samples has a class", run("data", "info", file).stdout)
 
     def test_a_missing_value_is_no_class(self):
         for mark in ("", "NA", "?", "null", "nan"):
@@ -680,7 +690,7 @@ class Repairs(TestCase):
         labels, model, distances = (self.folder / name for name in ("l.csv", "m.json", "d.csv"))
         fit = run_json("fit", file, "-k", "2", "--drop-missing", "--labels", labels, "--model", model)
         self.assertEqual((fit["dataset"]["samples"], fit["inertia"]), (2, 0))
-        self.assertIn("1 of 3 rows have a missing value and were left out: column 0 in 1\n",
+        self.assertIn("1 of 3 rows has a missing value and was left out: column 0 in 1\n",
                       run("fit", file, "-k", "2", "--drop-missing").stderr)
         self.assertEqual(labels.read_text().split()[1], "-1")
         done = run("predict", model, file, "--drop-missing", "--distances", distances, "--labels", self.folder / "p.csv")
@@ -714,7 +724,7 @@ class Repairs(TestCase):
         config = self.write("e.yaml", "dataset: {file: x.csv, drop_missing: true}\nclusters: 2\nrepeats: 2\n"
                             "backends: [sequential]\nsweep: {dataset.standardize: [true, false]}\n")
         said = run("run", config, "--output", self.folder / "out").stderr
-        self.assertEqual(said.count("x.csv: 1 of 3 rows have a missing value and were left out: 'x' in 1\n"), 1, said)
+        self.assertEqual(said.count("x.csv: 1 of 3 rows has a missing value and was left out: 'x' in 1\n"), 1, said)
         said = run("run", config, "--set", "dataset.file=x.npy", "--dry-run", status=2).stderr
         self.assertIn("'dataset.drop_missing' is for text files only; 'lloyd data convert' has this option", said)
 

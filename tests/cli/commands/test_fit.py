@@ -197,7 +197,7 @@ class Files(TestCase):
         self.assertIn("feature 1 of t.csv is 'z', but that of the model m.json is 'y'; no feature is called 'y', so "
                       "add the column, or correct its name",
                       self.predict(["x", "y"], "x,z\n1,2\n", status=2))
-        self.assertIn("t.csv has 1 features, but the model m.json has 2; no feature is called 'x', so add",
+        self.assertIn("t.csv has 1 feature, but the model m.json has 2; no feature is called 'x', so add",
                       self.predict(["x", "y"], "y\n1\n", status=2))
         self.assertIn("t.csv has 3 features, but the model m.json has 2; no feature is called 'x' or 'y', so add",
                       self.predict(["x", "y"], "X,Y,z\n1,2,3\n", status=2))

@@ -182,7 +182,7 @@ class StandardInput(TestCase):
                  (npy(VALUES), ["-k", "1", "--header"], 2, b"for text files only, and standard input is not one"),
                  (npy(VALUES), ["-k", "1", "--columns", "x"], 2, b"the columns of standard input have no names"),
                  (missing, ["-k", "1"], 2, b"standard input: row 0, column 1 (counted from 0) is nan"),
-                 (missing, ["-k", "1", "--drop-missing"], 0, b"standard input: 1 of 3 rows have a missing value"),
+                 (missing, ["-k", "1", "--drop-missing"], 0, b"standard input: 1 of 3 rows has a missing value"),
                  (many, ["-k", "1", "--memory-limit", "36MiB"], 0, b"standard input is read in blocks"))
         for data, options, status, message in cases:
             with self.subTest(message):

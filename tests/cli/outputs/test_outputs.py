@@ -246,6 +246,20 @@ class Replacing(OutputCase):
         (self.output / "records.jsonl").symlink_to("/dev/null")
         self.assertIn("not a regular file", run("run", self.config(), status=2).stderr)
 
+    def test_streams_are_named_as_such(self):
+        fifo = self.folder / "pipe"
+        os.mkfifo(fifo)
+        link = self.link("stdout.csv", "/dev/stdout")
+        for output in (fifo, "/dev/stdout", "/dev/null"):
+            self.assertEqual(self.labels_refused(output),
+                             f"lloyd: an output is '{output}', which is not a regular file; it must be a file whose name "
+                             "ends in .csv or .npy\n")
+        with subprocess.Popen([LLOYD, "fit", self.data, "-k", "2", "--labels", link], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            output, messages = process.communicate()
+        self.assertEqual((process.returncode, output), (2, ""))
+        self.assertEqual(messages, f"lloyd: {link}: cannot write the file: it exists and is not a regular file\n")
+
     def test_a_hyphen_is_no_folder(self):
         self.assert_refused("lloyd: -o is '-', but it takes a folder for labels, centroids and model.json; --json prints the "
                             "result to standard output, and 'lloyd predict MODEL DATA' prints labels\n",

@@ -238,6 +238,13 @@ class Mpi(TestCase):
         self.assertEqual((status, len(messages), output), (2, 1, ""), messages)
         self.assertIn("l.npy", messages[0])
 
+    def test_more_clusters_than_samples_are_refused_as_by_one_process(self):
+        array = self.folder / "few.npy"
+        run("data", "convert", self.write("few.csv", "1,2\n3,5\n4,4\n"), array)
+        status, _, messages = run_launched(mpirun_command(2, fit_command(array, "-k", 8)))
+        self.assertEqual((status, messages), (2, [run("fit", array, "-k", 8, status=2).stderr.strip()]))
+        self.assertEqual(messages, ["lloyd: -k is 8; it must be 1 to 3, the number of samples in few.npy"])
+
     def test_options_that_differ_are_named(self):
         data = self.make_data()
         for first, second, name in ((["--labels", self.folder / "l.npy"], [], "--labels"), (["-k", 3], ["-k", 4], "clusters")):

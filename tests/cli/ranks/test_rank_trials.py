@@ -32,6 +32,25 @@ stop: {iterations: 1000000000}
 backends: [sequential]
 repeats: 1
 """
+# What mpirun of Open MPI 4 prints.
+ROOT_REFUSAL = """\
+--------------------------------------------------------------------------
+mpirun has detected an attempt to run as root.
+
+Running as root is *strongly* discouraged as any mistake (e.g., in
+defining TMPDIR) or bug can result in catastrophic damage to the OS
+file system, leaving your system in an unusable state.
+
+We strongly suggest that you run mpirun as a non-root user.
+
+You can override this protection by adding the --allow-run-as-root option
+to the cmd line or by setting two environment variables in the following way:
+the variable OMPI_ALLOW_RUN_AS_ROOT=1 to indicate the desire to override this
+protection, and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to confirm the choice and
+add one more layer of certainty that you want to do so.
+We reiterate our advice against doing so - please proceed at your own risk.
+--------------------------------------------------------------------------
+"""
 
 
 @unittest.skipUnless(MPIEXEC, "this build has no MPI plugin: MPI was not found")
@@ -118,6 +137,9 @@ class RankTrials(TestCase):
         ended = "the launcher '\".*/launcher.sh\" {ranks}' ended "
         for text, reason in (("exit 3", ended + r"with exit\(3\)$"), ("exit 0", ended + "without a result of the ranks$"),
                              ("echo no such node; exit 1", ended + r"with exit\(1\); last words: no such node$"),
+                             (f"printf '%s' '{ROOT_REFUSAL}'; exit 1",
+                              ended + r"with exit\(1\); last words: mpirun has detected an attempt to run as root; the variables "
+                              "OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 permit it$"),
                              ('shift; exec "$@"', "1 of 2 processes joined; the launcher must start as many as {ranks} says")):
             with self.subTest(text):
                 self.output = f"out{abs(hash(text))}"

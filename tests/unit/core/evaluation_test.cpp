@@ -102,7 +102,7 @@ TEST(Inertia, RefusesWhatDoesNotFit) {
   EXPECT_EQ(evaluation_message([&] {
               inertia(dataset, std::vector<double>{}, Labels{0, 0, 0});
             }),
-            "line: 0 values of centroids are not a whole number of rows of 1 features");
+            "line: 0 values of centroids are not a whole number of rows of 1 feature");
 }
 
 TEST(CheckLabels, AcceptsTheDefinition) {

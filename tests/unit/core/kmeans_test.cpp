@@ -216,7 +216,7 @@ TEST(KMeans, AModelWithValuesOfNoFitIsRefused) {
   EXPECT_EQ(refusal([](Model& model) { model.centroids[1] = std::nan(""); }),
             "the model cannot be saved: its centroids are not all finite");
   EXPECT_EQ(refusal([](Model& model) { model.feature_names = {"a"}; }),
-            "the model cannot be saved: it has 1 feature names, but 2 features");
+            "the model cannot be saved: it has 1 feature name, but 2 features");
   const std::string map =
       "the model cannot be saved: its standardization must have 2 finite means and 2 deviations "
       "above 0";

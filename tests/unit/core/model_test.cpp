@@ -195,7 +195,7 @@ TEST(Models, RefuseAStandardizationOfOtherFeatures) {
   model.standardization = Standardization{{1, 1}, {2, 2}};
   EXPECT_EQ(message_of<InputError>([&] { model.centroids_in_data_units(); }),
             "the model cannot return centroids in data units: its standardization has 2 means for "
-            "1 features");
+            "1 feature");
   model.standardization = Standardization{{1}, {2}};
   EXPECT_EQ(model.centroids_in_data_units(), (std::vector<double>{3, 5}));
 }

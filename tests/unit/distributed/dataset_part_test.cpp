@@ -112,7 +112,7 @@ TEST(DatasetPart, AllRanksNameTheRankWithAnotherShape) {
     no_columns.columns = communicator->rank();
     EXPECT_EQ(message_of<InputError>([&] { Dataset::part("points", no_columns, communicator); }),
               name_of_rank(0, host_name()) +
-                  ": points: the data set has 1 rows and 0 columns; at least 1 of each is needed");
+                  ": points: the data set has 1 row and 0 columns; at least 1 of each is needed");
   });
 }
 

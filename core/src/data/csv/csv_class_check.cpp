@@ -6,7 +6,7 @@
 
 #include <lloyd/internal/shown.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 
 namespace lloyd {
 void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvCell& cell,

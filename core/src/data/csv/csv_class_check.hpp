@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "data/csv/csv_cursor.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 
 namespace lloyd {
 

@@ -10,7 +10,7 @@
 #include <lloyd/internal/column_argument.hpp>
 #include <lloyd/internal/shown.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 
 namespace lloyd {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
+#include "data/csv/cells/csv_cursor.hpp"
 #include "data/csv/csv_columns.hpp"
-#include "data/csv/csv_cursor.hpp"
 
 namespace lloyd {
 

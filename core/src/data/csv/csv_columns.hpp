@@ -8,7 +8,7 @@
 
 #include <lloyd/data/csv.hpp>
 
-#include "data/csv/csv_cursor.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 
 namespace lloyd {
 

@@ -12,9 +12,10 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/shown.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 #include "data/csv/csv_column_advice.hpp"
 #include "data/rows/integer_rounding.hpp"
 
@@ -68,7 +69,7 @@ NumberNotation notation_of(const std::filesystem::path& file, const CsvOptions& 
     ends_empty = row.take_cell(count++).text.empty();
   } while (row.take_delimiter());
   const std::string message =
-      fmt::format("the row has {} columns; the first row has {}", count, expected);
+      fmt::format("the row has {}; the first row has {}", format_count(count, "column"), expected);
   if (row.delimiter() == ',' && line.find(';') != std::string_view::npos) {
     row.fail_for_option(std::min(count, expected),
                         message +

@@ -9,10 +9,10 @@
 
 #include <lloyd/data/csv.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 #include "data/csv/csv_class_check.hpp"
 #include "data/csv/csv_columns.hpp"
-#include "data/csv/csv_cursor.hpp"
 #include "data/csv/csv_text_columns.hpp"
 #include "data/csv/text_blocks.hpp"
 #include "data/io/page_buffer.hpp"

@@ -8,8 +8,8 @@
 
 #include <lloyd/dataset.hpp>
 
+#include "data/csv/cells/csv_cursor.hpp"
 #include "data/csv/csv_columns.hpp"
-#include "data/csv/csv_cursor.hpp"
 
 namespace lloyd {
 

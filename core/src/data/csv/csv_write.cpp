@@ -8,9 +8,10 @@
 #include <lloyd/data/csv.hpp>
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
-#include "data/csv/csv_cursor.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 #include "data/rows/row_writers.hpp"
 #include "data/rows/write_all.hpp"
 
@@ -137,12 +138,12 @@ void write_csv(const std::filesystem::path& file, const Dataset& dataset) {
 void write_csv(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns, std::span<const std::string> header) {
   if (columns < 1 || std::ssize(values) % columns != 0) {
-    throw InputError(fmt::format("{}: {} values are not whole rows of {} columns", file.string(),
-                                 values.size(), columns));
+    throw InputError(fmt::format("{}: {} values are not whole rows of {}", file.string(),
+                                 values.size(), format_count(columns, "column")));
   }
   if (!header.empty() && std::ssize(header) != columns) {
-    throw InputError(fmt::format("{}: the header names {} columns; the values have {}",
-                                 file.string(), header.size(), columns));
+    throw InputError(fmt::format("{}: the header names {}; the values have {}", file.string(),
+                                 format_count(header.size(), "column"), columns));
   }
   CsvWriter writer(file, {.features = columns,
                           .dtype = DType::float64,

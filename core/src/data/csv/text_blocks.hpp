@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "data/csv/number_notation.hpp"
+#include "data/csv/cells/number_notation.hpp"
 #include "data/io/gzip_stream.hpp"
 #include "data/io/input_file.hpp"
 #include "data/io/page_buffer.hpp"

@@ -21,6 +21,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/internal/descriptors.hpp>
+#include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/io/temporary_names.hpp"
 
@@ -125,6 +126,8 @@ std::string bytes_text(std::uint64_t bytes) {
 }  // namespace
 
 fs::path output_target(const fs::path& file) {
+  const FloatEnvironment
+      environment;               // std::filesystem::path computes capacities in floating point
   constexpr int kMaxLinks = 40;  // Linux's limit
   if (file.empty()) throw InputError("the path of the file to write is empty");
   std::error_code error;
@@ -191,6 +194,10 @@ void remove_temporary_files() noexcept {
 NewFile::NewFile(const fs::path& file, std::int64_t bytes)
     : name_(file), target_(output_target(file)), owner_(::getpid()) {
   std::error_code error;
+  // The target of a link such as /dev/stdout may be the name of a pipe, which is no path.
+  if (fs::is_other(fs::status(file, error))) {
+    throw InputError(unwritable(file, "it exists and is not a regular file"));
+  }
   const auto status = fs::status(target_, error);
   // The target's name may be too long although that of the temporary file is not.
   if (status.type() == fs::file_type::none) throw InputError(unwritable(file, error.message()));
@@ -213,6 +220,7 @@ NewFile::~NewFile() {
 }
 
 void NewFile::create_temporary() {
+  const FloatEnvironment environment;
   clean_once(target_.parent_path());
   // The name does not contain the target's, which may already have the maximum length. It is
   // remembered before the file exists, so that a signal never leaves one; the random number keeps a

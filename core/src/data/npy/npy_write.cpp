@@ -7,6 +7,7 @@
 #include <lloyd/data/new_file.hpp>
 #include <lloyd/data/npy.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 
 #include "data/rows/row_writers.hpp"
 
@@ -85,8 +86,8 @@ void write_npy(const std::filesystem::path& file, const Matrix& matrix) {
 void write_npy(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns) {
   if (columns < 1 || std::ssize(values) % columns != 0) {
-    throw InputError(fmt::format("{}: {} values are not whole rows of {} columns", file.string(),
-                                 values.size(), columns));
+    throw InputError(fmt::format("{}: {} values are not whole rows of {}", file.string(),
+                                 values.size(), format_count(columns, "column")));
   }
   NpyWriter writer(file, {.features = columns, .dtype = DType::float64});
   writer.write(values.data(), std::ssize(values) / columns, {});

@@ -9,6 +9,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 
 #include "data/rows/read_all.hpp"
 #include "dataset/check_shape.hpp"
@@ -57,8 +58,8 @@ Matrix read_values(const RowSource& source) {
   try {
     values.resize(static_cast<std::size_t>(n * d));
   } catch (const std::exception&) {  // std::bad_alloc or std::length_error
-    throw InputError(
-        fmt::format("{}: {} rows of {} values do not fit into memory", source.name(), n, d));
+    throw InputError(fmt::format("{}: {} of {} values do not fit into memory", source.name(),
+                                 format_count(n, "row"), d));
   }
   read_filled(source, {0, n}, values.data(), MarkedRows::every);
   return Matrix::from_values(std::move(values), n, d);

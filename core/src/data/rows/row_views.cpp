@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/rows/read_all.hpp"
@@ -284,8 +285,8 @@ std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,
                                        Standardization map) {
   const auto d = static_cast<std::size_t>(source->features());
   if (map.mean.size() != d || map.deviation.size() != d) {
-    throw InputError(fmt::format("{} has {} features, but {} are standardized", source->name(), d,
-                                 map.mean.size()));
+    throw InputError(fmt::format("{} has {}, but {} are standardized", source->name(),
+                                 format_count(d, "feature"), map.mean.size()));
   }
   return std::make_unique<StandardizedRows>(std::move(source), std::move(map));
 }

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/csv/number_notation.hpp"
+#include "data/csv/cells/number_notation.hpp"
 #include "unit/support/csv_folder.hpp"
 
 namespace lloyd {

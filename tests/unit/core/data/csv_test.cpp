@@ -507,7 +507,7 @@ TEST_F(Csv, RefusesToWriteIncompleteTables) {
   EXPECT_EQ(message_of<InputError>([&] {
               write_csv(file, Values{1, 2}, 2, Texts{"x"});
             }),
-            prefix + "the header names 1 columns; the values have 2");
+            prefix + "the header names 1 column; the values have 2");
   EXPECT_EQ(message_of<InputError>([&] { write_csv(file, Values{1}, 1, Texts{"x\ny"}); }),
             prefix + "a name or class holds a line break");
   EXPECT_FALSE(std::filesystem::exists(file));

@@ -167,7 +167,9 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
   expect("12%", units + ": sed 's/%//g'");
   expect("\u20ac3.50", units + ": sed 's/\u20ac//g'");
   for (const char* cell : {"2024-01-31", "31/12/2024", "12:30", "3-4"}) expect(cell, dates);
-  for (const std::string cell : {"2024-01-31T12:00:00Z", "12:30 PM", "31-Jan-2024"}) {
+  for (const std::string cell : {"2024-01-31T12:00:00Z", "12:30 PM", "31-Jan-2024", "Jan 1 2024",
+                                 "January 1st, 2024", "1 Jan 24", "Mar 2024", "Sept-24",
+                                 "Mon Jan  1 12:00:00 2024", "Monday, 1 May 2024 12:30"}) {
     EXPECT_EQ(refusal("a;b\n1;" + cell + "\n", semicolon),
               "t.csv, line 2, column 2: '" + cell + "' is not a number" + dates + way);
   }
@@ -181,6 +183,9 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
   expect("'2.53'", R"(; remove the apostrophes: sed "s/'//g")");
   expect("(5)", "; if it is negative, write -5");
   for (const char* cell : {"1.2.3", "1.5.", "\u221e"}) expect(cell, "");
+  EXPECT_EQ(refusal("a,b\n1,\"Jan 1, 2024\"\n3,\"Feb 1, 2024\"\n"),
+            "t.csv, line 2, column 2: 'Jan 1, 2024' is not a number" + dates + way);
+  EXPECT_EQ(read("Jan 2024,Feb 2024\n1,2\n3,4\n").feature_names, (Texts{"Jan 2024", "Feb 2024"}));
   // Quotes that are required because of a comma do not make a cell a class.
   EXPECT_EQ(
       refusal("a,b\n1,\"1,000\"\n3,\"2,500\"\n"),
@@ -204,6 +209,8 @@ TEST_F(CsvValues, TakesALastColumnOfTextAsClasses) {
   EXPECT_EQ(read("a,b\n1,A1\n2,B-52\n").classes, (Texts{"A1", "B-52"}));
   EXPECT_EQ(read("a,b\n1,\u732b\n2,\xe9t\xe9\n").classes, (Texts{"\u732b", "\xe9t\xe9"}));
   EXPECT_EQ(read("a,b\n1,True\n2,inferno\n").classes, (Texts{"True", "inferno"}));
+  const Texts months = {"May", "Jan 1 x", "June 2024 report", "Sun-1"};
+  EXPECT_EQ(read("a,b\n1,May\n2,Jan 1 x\n3,June 2024 report\n4,Sun-1\n").classes, months);
   EXPECT_EQ(read("a,b\n1,\"2024-01-31\"\n2,\"7\"\n").classes, (Texts{"2024-01-31", "7"}))
       << "quotes that are not needed make a text";
   CsvOptions options;

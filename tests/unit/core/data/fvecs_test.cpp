@@ -129,7 +129,7 @@ TEST_F(Fvecs, RefusesDamagedFiles) {
       {"a count alone", count(2), uneven_text("4", "12", "2")},
       {"text", "1,2\n3,4\n", uneven_text("8", "684241096", "171060273")},
       {"rows of two lengths", kTwoRows.substr(0, 12) + count(1) + "12345678",
-       "row 1 (counted from 0) claims 1 values; row 0 has 2, and all rows must have as many"},
+       "row 1 (counted from 0) claims 1 value; row 0 has 2, and all rows must have as many"},
   };
   for (const auto& c : cases) EXPECT_EQ(refusal(c.bytes), c.message) << c.what;
   EXPECT_EQ(refusal(count(2) + "\1", "t.bvecs"), uneven_text("5", "6", "2"));

@@ -1,8 +1,13 @@
-// write_dataset: data sets in memory and read in blocks; data sets that are refused.
+// write_dataset: data sets in memory and read in blocks; data sets that are refused. Also tests
+// that the floating-point modes of the caller have no effect on reading and writing.
+#include <unistd.h>
+
 #include <cfenv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,12 +15,18 @@
 
 #include <gtest/gtest.h>
 
+#include <lloyd/criteria.hpp>
 #include <lloyd/data/blobs.hpp>
+#include <lloyd/data/copy_rows.hpp>
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/hdf5.hpp>
 #include <lloyd/data/row_source.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/data/sample_rows.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/evaluation.hpp>
+#include <lloyd/kmeans.hpp>
+#include <lloyd/standardize.hpp>
 
 #include "unit/support/temporary_folder.hpp"
 
@@ -105,6 +116,77 @@ TEST(ReadDataset, DoesNotDependOnTheRoundingModeOfTheCaller) {
     EXPECT_EQ(found, blobs.fingerprint()) << rounding;
   }
 }
+
+// feenableexcept() belongs to glibc.
+#ifdef __GLIBC__
+// Runs the body in a child process whose floating-point exceptions are signals.
+void expect_no_trap(const std::string& name, const std::function<void()>& body) {
+  EXPECT_EXIT(
+      {
+        std::feclearexcept(FE_ALL_EXCEPT);
+        ::feenableexcept(FE_ALL_EXCEPT);
+        body();
+        ::_exit(0);
+      },
+      testing::ExitedWithCode(0), "")
+      << name;
+}
+
+TEST(FloatTraps, DoNotEndReadingWritingAndFitting) {
+  const TemporaryFolder folder;
+  const Dataset blobs = make_blobs({.samples = 200, .features = 3, .dtype = DType::float64});
+  std::map<std::string, std::filesystem::path> paths;  // std::filesystem::path computes, too
+  for (const char* name : {"d.csv", "d.npy", "d.fvecs", "m.json", "copy.csv", "copy.npy", "w.csv",
+                           "w.npy", "w.fvecs", "s.json"}) {
+    paths.emplace(name, folder.path() / name);
+  }
+  const auto file = [&](const char* name) { return paths.at(name); };
+  for (const char* name : {"d.csv", "d.npy"}) write_dataset(file(name), blobs);
+  const Dataset narrow = make_blobs({.samples = 200, .features = 3});
+  write_dataset(file("d.fvecs"), narrow);
+  const std::filesystem::path commas = folder.write("c.csv", "a;b\n1.234,1;2\n3,7;4\n");
+  const Fit fit = kmeans(blobs, 3);
+  fit.save(file("m.json"));
+  const Model model = Model::load(file("m.json"));
+  const auto source = std::shared_ptr<const RowSource>(open_rows(file("d.npy")));
+  FileOptions options;
+  options.csv.delimiter = ';';
+  options.csv.decimal_comma = true;
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"make_blobs", [] { make_blobs({.samples = 200, .features = 3}); }},
+      {"check_blobs", [] { check_blobs({.samples = 200, .std = 0.1, .box = 0.3}); }},
+      {"read .csv", [&] { read_dataset(file("d.csv")); }},
+      {"read .csv with commas", [&] { read_dataset(commas, options); }},
+      {"read .npy", [&] { read_dataset(file("d.npy")); }},
+      {"read .fvecs", [&] { read_dataset(file("d.fvecs")); }},
+      {"matrix_of", [&] { matrix_of(*open_rows(file("d.npy"))); }},
+      {"a data set in blocks", [&] { Dataset(source, 64); }},
+      {"copy_file", [&] { copy_file(file("d.npy"), {}, file("copy.csv")); }},
+      {"copy to float32",
+       [&] { copy_file(file("d.npy"), {}, file("copy.npy"), {.dtype = DType::float32}); }},
+      {"copy text", [&] { copy_file(file("d.csv"), {}, file("copy.npy")); }},
+      {"write .csv", [&] { write_dataset(file("w.csv"), blobs); }},
+      {"write .npy", [&] { write_dataset(file("w.npy"), blobs); }},
+      {"write .fvecs", [&] { write_dataset(file("w.fvecs"), narrow); }},
+      {"write_matrix", [&] { write_matrix(file("w.csv"), fit.centroids, 3); }},
+      {"sample_rows", [&] { sample_rows(blobs, {.samples = 50}); }},
+      {"standardize", [&] { standardize(blobs); }},
+      {"standardize rows",
+       [&] { matrix_of(*standardize(source, Standardization::of(blobs.statistics()))); }},
+      {"load a model", [&] { Model::load(file("m.json")); }},
+      {"save a model", [&] { model.save(file("s.json")); }},
+      {"predict", [&] { model.predict(blobs.matrix()); }},
+      {"kmeans", [&] { kmeans(blobs, 3); }},
+      {"a fit in blocks", [&] { kmeans(Dataset(source, 64), 3); }},
+      {"seed_centroids", [&] { seed_centroids(blobs, 3, {}); }},
+      {"inertia", [&] { inertia(blobs, fit.centroids, fit.labels); }},
+      {"cluster_criteria", [&] { cluster_criteria(blobs, fit.labels, 3); }},
+      {"simplified_silhouette", [&] { simplified_silhouette(blobs, fit.labels, 3); }},
+      {"adjusted_rand_index", [&] { adjusted_rand_index(fit.labels, fit.labels); }},
+  };
+  for (const auto& [name, call] : calls) expect_no_trap(name, call);
+}
+#endif
 
 }  // namespace
 }  // namespace lloyd

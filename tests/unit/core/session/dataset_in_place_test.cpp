@@ -1,5 +1,5 @@
-// A data set must stay in place while sessions use it: calls after it was moved from or assigned to
-// are refused.
+// A data set must stay in place while sessions use it: calls after it was moved from, assigned
+// to or destroyed are refused.
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,8 +23,9 @@ namespace lloyd {
 namespace {
 
 const std::string kNotInPlace =
-    "fake: the session on points cannot be used: its data set was moved or assigned to; a data set "
-    "must stay in place until the last session on it is closed";
+    "fake: the session on points cannot be used: its data set was moved, assigned to or destroyed; "
+    "a data "
+    "set must stay in place until the last session on it is closed";
 
 // Eight samples of `features` features, the first one being `first`.
 Matrix eight_samples(std::int64_t features, float first) {
@@ -81,6 +82,41 @@ TEST_F(DatasetsInPlace, AreRefusedAfterTheyWereAssignedTo) {
   });
 }
 
+// The copy must not take the place of the original.
+TEST_F(DatasetsInPlace, AreRefusedAfterTheyWereDestroyed) {
+  auto dataset = std::make_unique<Dataset>(points());
+  BackendSession session(backend_, *dataset);
+  const Dataset copy = *dataset;
+  dataset.reset();
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> counts;
+  const std::vector<double> centroids = {0, 0, 1, 1};
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"fit_from", [&] { session.fit_from(centroids, options_); }},
+      {"label", [&] { session.label(centroids, 2, labels, counts); }},
+      {"check", [&] { session.check(centroids, std::vector<std::int32_t>(8), 0); }},
+      {"check_source", [&] { session.check_source(); }},
+      {"check_samples", [&] { session.check_samples(); }},
+      {"fit", [&] { fit(session, options_); }},
+  };
+  for (const auto& [name, call] : calls)
+    EXPECT_EQ(message_of<InputError>(call), kNotInPlace) << name;
+}
+
+TEST_F(DatasetsInPlace, LeaveNoPointerWhenTheyAreMoved) {
+  Dataset original = points();
+  const void* const values = original.matrix().data;
+  Dataset moved = std::move(original);
+  EXPECT_EQ(moved.matrix().data, values);
+  const Matrix& matrix = original.matrix();  // NOLINT(bugprone-use-after-move): that is tested
+  EXPECT_EQ(matrix.data, nullptr);
+  EXPECT_EQ(matrix.storage, nullptr);
+  original = std::move(moved);
+  EXPECT_EQ(matrix.data, values);
+  EXPECT_EQ(moved.matrix().data, nullptr);  // NOLINT(bugprone-use-after-move): that is tested
+  EXPECT_EQ(kmeans(original, 2).labels.size(), 8u);
+}
+
 // A copy has the same samples in the same memory.
 TEST_F(DatasetsInPlace, MayBeCopied) {
   const Dataset dataset = points();
@@ -100,7 +136,7 @@ TEST_F(DatasetsInPlace, OnOneRankAreReportedByAll) {
          {message_of<InputError>([&] { fit(session, options_); }), message_of<InputError>([&] {
             session.fit_from({0, 0, 1, 1}, options_);
           })}) {
-      EXPECT_NE(message.find("its data set was moved or assigned to"), std::string::npos)
+      EXPECT_NE(message.find("its data set was moved, assigned to or destroyed"), std::string::npos)
           << message;
     }
   });

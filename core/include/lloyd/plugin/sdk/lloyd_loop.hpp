@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
@@ -22,6 +21,7 @@
 #include <lloyd/plugin/sdk/pass_rules.hpp>
 #include <lloyd/plugin/sdk/step.hpp>
 #include <lloyd/plugin/sdk/step_checks.hpp>
+#include <lloyd/plugin/sdk/window_reader.hpp>
 
 namespace lloyd {
 
@@ -306,7 +306,7 @@ class LloydLoop {
 
   void resume(Observer* observer) {
     observer_ = observer;
-    windows_ = nullptr;
+    windows_ = {};
     checks_.clear();
   }
 
@@ -322,7 +322,7 @@ class LloydLoop {
   void use_passes(Observer* observer, RowWindows* windows, const Body& body) {
     require_passes(passes_.has_value());
     resume(observer);
-    windows_ = windows;
+    windows_ = detail::WindowReader<T>(windows);
     try {
       body(*passes_);
     } catch (...) {
@@ -414,45 +414,14 @@ class LloydLoop {
   void for_each_window(const Body& body) {
     if constexpr (ReadsRowWindows<S>) {
       if (windowed_) {
-        if (windows_ == nullptr) {
-          throw StatusError(StatusCode::invalid_argument, "there are no windows of rows");
-        }
-        for (RowRange window; window.end < dataset_.samples;) {
-          window = next_window(window.end);
+        windows_.for_each(dataset_, [&](RowRange window) {
+          step_.move_samples(dataset_.data, window);
           body(window);
-        }
+        });
         return;
       }
     }
     body(all_rows());
-  }
-
-  // Moves to the window that begins at row `begin`.
-  RowRange next_window(std::int64_t begin) requires ReadsRowWindows<S> {
-    RowRange window;
-    const void* data = nullptr;
-    const Status status = windows_->next(&window, &data);
-    if (!status.ok()) throw StatusError(status);
-    if (window.begin != begin || window.end <= begin || window.end > dataset_.samples) {
-      throw StatusError(StatusCode::invalid_argument,
-                        "a window has the rows [" + std::to_string(window.begin) + ", " +
-                            std::to_string(window.end) + "), but those before it end at " +
-                            std::to_string(begin) + " of " + std::to_string(dataset_.samples));
-    }
-    // The address of row 0 if all rows were in memory. It may be outside of any array, so it is
-    // computed as an integer.
-    const std::int64_t offset = begin * dataset_.stride * static_cast<std::int64_t>(sizeof(T));
-    const auto first = reinterpret_cast<std::uintptr_t>(data) - static_cast<std::uintptr_t>(offset);
-    dataset_.data = reinterpret_cast<const void*>(first);  // NOLINT(performance-no-int-to-ptr)
-    step_.move_samples(dataset_.data, window);
-    return window;
-  }
-
-  // Makes the rows of a block readable. May throw StatusError.
-  void load(RowRange block) {
-    if (windows_ == nullptr || block.size() == 0) return;
-    const Status status = windows_->load(block);
-    if (!status.ok()) throw StatusError(status);
   }
 
   // Begins a pass of all rows. `compare`: whether its assign_rows() accumulates changes.
@@ -476,7 +445,7 @@ class LloydLoop {
   void assign_rows(RowRange rows, std::int32_t* labels, Accumulate accumulate,
                    double* squared_distances = nullptr) {
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
-      load(block);
+      windows_.load(block);
       if constexpr (ReportsLabelChanges<S>) {
         if (accumulate == Accumulate::changes) {
           LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
@@ -622,7 +591,7 @@ class LloydLoop {
     count_farthest(wanted);
     for_each_window([&](RowRange window) {
       for_each_block(window, [&](LoopWorker& worker, RowRange block) {
-        load(block);
+        windows_.load(block);
         for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
           worker.farthest.add({i, distance, labels[i], 0});
         });
@@ -676,7 +645,7 @@ class LloydLoop {
   std::optional<ClusterSums> sums_;                   ///< of all workers
   std::optional<DrivenPasses> passes_;                // none outside of begin() and end()
   Observer* observer_ = nullptr;
-  RowWindows* windows_ = nullptr;  // of this pass; null if the samples are in memory
+  detail::WindowReader<T> windows_;  // of this pass
   detail::BlockChecks checks_;
 };
 

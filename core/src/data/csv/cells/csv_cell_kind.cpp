@@ -1,4 +1,4 @@
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "data/csv/csv_cursor.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
+#include "data/csv/cells/named_date.hpp"
 
 namespace lloyd {
 namespace {
@@ -181,7 +182,7 @@ bool needs_quotes(std::string_view text) {
 }
 
 CellKind kind_of_cell(std::string_view text) {
-  if (begins_like_word(text)) return CellKind::name;
+  if (begins_like_word(text)) return is_named_date(text) ? CellKind::quantity : CellKind::name;
   if (is_missing_value(text)) return CellKind::missing;
   if (is_number(text)) return CellKind::number;
   if (text == "\u221e" || text == "-\u221e") return CellKind::almost_number;
@@ -189,7 +190,7 @@ CellKind kind_of_cell(std::string_view text) {
   if (is_hexadecimal(ascii)) return CellKind::almost_number;
   if (std::none_of(ascii.begin(), ascii.end(), is_ascii_digit)) return CellKind::name;
   if (!has_name_letter(ascii)) return CellKind::almost_number;
-  return begins_like_number(ascii) ? CellKind::quantity : CellKind::name;
+  return begins_like_number(ascii) || is_named_date(ascii) ? CellKind::quantity : CellKind::name;
 }
 
 bool is_missing_value(std::string_view text) {
@@ -440,7 +441,7 @@ NumberAdvice number_advice(std::string_view text, const NumberNotation& notation
       if (begins_list(text, ';')) {
         return {"; if ';' separates the cells, set the delimiter option", true};
       }
-      if (begins_like_time(text)) return {kTimeAdvice, false, true};
+      if (begins_like_time(text) || is_named_date(text)) return {kTimeAdvice, false, true};
       return {"; units belong in the header", false, true};
     case CellKind::almost_number:
       break;

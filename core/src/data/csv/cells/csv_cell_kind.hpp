@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/csv/number_notation.hpp"
+#include "data/csv/cells/number_notation.hpp"
 
 namespace lloyd {
 
@@ -13,7 +13,7 @@ enum class CellKind {
   number,         ///< finite or infinite
   missing,        ///< empty, NaN, or a marker of a missing value: NA, ?, -, null
   almost_number,  ///< digits and signs, but no number: 1,000 2,5 12% $3 0x1F 2024-01-31
-  quantity,       ///< a number followed by letters: 12kg, 1st
+  quantity,       ///< a number followed by letters, or a date with a month's name: 12kg, Jan 1 2024
   name,           ///< everything else
 };
 

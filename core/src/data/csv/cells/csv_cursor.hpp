@@ -10,7 +10,7 @@
 
 #include <lloyd/error.hpp>
 
-#include "data/csv/number_notation.hpp"
+#include "data/csv/cells/number_notation.hpp"
 
 namespace lloyd {
 

@@ -1,4 +1,4 @@
-#include "data/csv/number_notation.hpp"
+#include "data/csv/cells/number_notation.hpp"
 
 #include <algorithm>
 #include <array>

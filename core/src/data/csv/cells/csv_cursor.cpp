@@ -1,4 +1,4 @@
-#include "data/csv/csv_cursor.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -10,7 +10,7 @@
 #include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
 
-#include "data/csv/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cell_kind.hpp"
 
 namespace lloyd {
 namespace {
