@@ -64,6 +64,7 @@ RECORDS = {
     "record-iteration": "it tells an observer that iteration 1 had the number 0",
     "record-changed": "it tells an observer that iteration 1 had so many changed labels: -1",
     "record-unchanged": "it tells an observer that iteration 1 changed 0 labels, where all 150 are new",
+    "record-hidden": "it tells an observer that iteration 2 changed 0 labels, but moved the centroids (shift ",
     "record-relocations": "it tells an observer that iteration 1 had so many relocations: ",
     "record-shift": "it tells an observer that iteration 1 had a shift of nan",
     "record-elapsed": "it tells an observer that iteration 1 had ended after so many milliseconds: ",
