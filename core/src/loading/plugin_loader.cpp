@@ -30,6 +30,20 @@ constexpr std::int64_t kMaxParameters = 1000;
 constexpr std::size_t kMaxTextBytes = 1000;
 constexpr std::size_t kMaxParameterNameBytes = 100;
 
+// Refuses a range that is empty or has a bound that is NaN, and a default outside of it.
+template <class Value>
+void check_range(const std::string& what, Value fallback, Value minimum, Value maximum,
+                 const std::function<void(std::string_view)>& refuse) {
+  if (!(minimum <= maximum)) {
+    refuse(
+        fmt::format("{}with the range from {} to {}, which has no value", what, minimum, maximum));
+  }
+  if (!(minimum <= fallback && fallback <= maximum)) {
+    refuse(fmt::format("{}with the default {}, which is not in its range from {} to {}", what,
+                       fallback, minimum, maximum));
+  }
+}
+
 void check_parameter(const ParameterInfo& parameter,
                      const std::function<void(std::string_view)>& refuse) {
   if (parameter.name == nullptr || parameter.meaning == nullptr) {
@@ -65,10 +79,8 @@ void check_parameter(const ParameterInfo& parameter,
       }
       return;
     case ParameterType::number:
-      if (!(parameter.number_minimum <= parameter.number_default &&
-            parameter.number_default <= parameter.number_maximum)) {
-        refuse(what + "with a default out of its range");
-      }
+      check_range(what, parameter.number_default, parameter.number_minimum,
+                  parameter.number_maximum, refuse);
       return;
     case ParameterType::boolean:
       if (parameter.integer_default != 0 && parameter.integer_default != 1) {
@@ -76,10 +88,8 @@ void check_parameter(const ParameterInfo& parameter,
       }
       return;
     case ParameterType::integer:
-      if (parameter.integer_default < parameter.integer_minimum ||
-          parameter.integer_default > parameter.integer_maximum) {
-        refuse(what + "with a default out of its range");
-      }
+      check_range(what, parameter.integer_default, parameter.integer_minimum,
+                  parameter.integer_maximum, refuse);
       return;
   }
   refuse(what + "with an unknown type");

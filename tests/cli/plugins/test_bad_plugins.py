@@ -176,8 +176,8 @@ class Table(TestCase):
         # Used only by test_loading.py.
         tables |= {"loading-exits", "loading-forks", "loading-prints", "probe-aborts", "probe-exits",
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
-                   "info-crashes", "info-long", "info-large", "info-bytes", "supports-hangs", "supports-exits",
-                   "estimate-crashes",
+                   "info-crashes", "info-long", "info-large", "info-bytes", "info-range", "info-nan",
+                   "supports-hangs", "supports-exits", "estimate-crashes",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
         tables |= {"open-hangs", "pass-hangs"}  # used below
         # Used by test_process_state.py, test_results.py and test_supervision.py.

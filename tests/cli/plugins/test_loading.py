@@ -40,6 +40,8 @@ REFUSED = {
     "info-crashes": WHILE_LOADED + CRASHED,
     "info-long": r"its backend's info has a text of more than 1000 bytes",
     "info-bytes": r"its backend's info declares the parameter 'x\?' with a name that is not printable UTF-8",
+    "info-range": r"its backend's info declares the parameter 'tile' with the range from 8 to 4, which has no value",
+    "info-nan": r"its backend's info declares the parameter 'slack' with the range from 0 to nan, which has no value",
     "info-large": r"its description has [0-9]+ bytes; at most 131071 are possible",
 }
 HANGING = {name: SILENT for name in ("probe-hangs", "probe-stops", "probe-deaf", "info-hangs")}
