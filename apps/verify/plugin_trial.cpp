@@ -27,12 +27,6 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::unique_ptr<LoadedBackend> load_marked(const std::filesystem::path& file,
-                                           SupervisionBoard& board) {
-  const MarkedCall call(board, PluginCall::load);
-  return mark_calls(load_plugin(file), board);
-}
-
 // Throws Error if loading the plugin changes the state of the process or prints to standard output.
 std::unique_ptr<LoadedBackend> load_and_check(const std::filesystem::path& file,
                                               SupervisionBoard& board) {
@@ -112,13 +106,6 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
     report(line_of({{"failed", escaped(error.what())}}));
   }
   return 0;
-}
-
-// " in fit()": the call that was running, to end a message; empty if none was.
-std::string place_of(PluginCall call) {
-  if (call == PluginCall::none) return {};
-  if (call == PluginCall::load) return " in a constructor, probe() or create()";
-  return fmt::format(" in {}", to_string(call));
 }
 
 }  // namespace

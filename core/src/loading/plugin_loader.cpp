@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/loading_stages.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/registry.hpp>
@@ -126,16 +127,23 @@ PluginHeader read_plugin_header(const std::filesystem::path& file) {
 }
 
 std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
+  return load_plugin(given, [](LoadingStage) {});
+}
+
+std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given,
+                                           const std::function<void(LoadingStage)>& on_stage) {
   // dlopen() would search a file name without a slash on the library search path.
   const std::filesystem::path file = std::filesystem::absolute(given);
   const std::string name = file.string();
   const PluginHeader header = read_plugin_header(file);
+  on_stage(LoadingStage::constructors);
   const auto& descriptor = *static_cast<const PluginDescriptor*>(
       load_descriptor(file, kBackendPlugin, std::as_bytes(std::span(&header, 1)), false));
   if (descriptor.probe == nullptr || descriptor.create == nullptr) {
     throw InputError(fmt::format("{}: its descriptor lacks probe or create", name));
   }
 
+  on_stage(LoadingStage::probe);
   DeviceList list;
   const Status probed = descriptor.probe(&list);
   if (probed.ok()) check_devices(name, list);
@@ -153,6 +161,7 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
     text.copy(device.name, sizeof(device.name) - 1);
   }
 
+  on_stage(LoadingStage::create);
   Backend* backend = nullptr;
   const Status created = descriptor.create(&backend);
   if (!created.ok() || backend == nullptr) {
@@ -160,6 +169,7 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
         fmt::format("{}: its backend could not be created: {}", name,
                     created.ok() ? "create returned no backend" : status_message(created)));
   }
+  on_stage(LoadingStage::info);
   auto result = std::make_unique<LoadedBackend>(file, header, backend, std::move(devices),
                                                 std::move(unavailable));
   check_backend(*result);

@@ -148,7 +148,7 @@ class Results(TestCase):
         ended = r"signal \d+ \([^)]*\)"
         done = run(*OPTION, "fit", mapped, "-k", "3", "--backend", "garbage", status=1,
                    env={"LLOYD_GARBAGE": "changes-samples"})
-        self.assertRegex(done.stderr, rf"(?m)^lloyd: the backend 'garbage' ended the process: {ended}, since the plugin "
+        self.assertRegex(done.stderr, rf"(?m)^lloyd: the backend 'garbage' ended the process in fit\(\): {ended}, since the plugin "
                                       r"wrote to the samples, which it may only read$")
         if SANITIZED:  # the last words are those of the sanitizer
             return

@@ -50,8 +50,8 @@ REFUSED = NEVER_LOADED + [
 # fit cannot detect the defect, or does not survive it).
 FAILED = [
     ("loading-aborts", "*", "load", ENDED + r"signal 6 \(Aborted\)", None),
-    ("create-exits", "*", "load", ENDED + r"exit\(3\)", None),
-    ("probe-hangs", "*", "load", r"it took longer than 10 s in a constructor, probe\(\) or create\(\)$", None),
+    ("create-exits", "*", "load", ENDED + r"exit\(3\) in create\(\)", None),
+    ("probe-hangs", "*", "load", r"it took longer than 10 s in probe\(\)$", None),
     ("exit-crashes", "stop/labels*", "exit", ENDED + r"signal 6 \(Aborted\)", None),
     ("fit-throws", "stop/labels*", "stop/labels/float32", ".*the matrix is singular",
      "fit-throws: the matrix is singular"),
