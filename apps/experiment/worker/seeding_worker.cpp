@@ -83,6 +83,8 @@ std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const Sha
   ask_seeding(worker, process, process.load_limit, start_message(start));
   ask_seeding(worker, process, process.load_limit, dataset_message(dataset.description),
               dataset.descriptors());
+  // The process releases its session after this answer, and is not waited for: it may hang, and no
+  // result is left to come.
   const Answer answer =
       ask_seeding(worker, process, process.seeding_limit, seed_message({options, first_restart}));
   if (answer.no_kernels) return std::nullopt;

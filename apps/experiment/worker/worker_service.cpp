@@ -75,6 +75,7 @@ class Service {
         machine::wait_for_idle_threads(machine::kMaxSpinTime);
         break;
       case MessageKind::seed:
+        releases_ = true;
         return seed(read_seed_message(message));
       case MessageKind::finish:
         backend_.reset();
@@ -83,8 +84,8 @@ class Service {
     return {answer_done(), {}};
   }
 
-  // Releases the session after the answer to a trial or a trace was sent. Returns the second
-  // answer, or an empty text after other messages.
+  // Releases the session after the answer to a trial, a trace or a seeding was sent. Returns the
+  // second answer, or an empty text after other messages.
   std::string release() {
     if (!std::exchange(releases_, false)) return {};
     const apps::ForkBarrier barrier;
@@ -180,8 +181,9 @@ class Service {
     }
     apps::InterruptObserver observer;
     try {
+      session_ = std::make_unique<BackendSession>(backend_, *dataset_, *parameters_);
       const auto seeded = seed_by_kernels(
-          backend_, *dataset_, message.options, [&] { return observer.stop_requested(); },
+          *session_, *dataset_, message.options, [&] { return observer.stop_requested(); },
           [this](std::int64_t done, std::int64_t total) { report("seeding", done, total); },
           message.first_restart);
       if (!seeded) return {answer_no_kernels(), {}};
