@@ -29,6 +29,8 @@
 #include "machine/processors/threads.hpp"
 #include "process/fork_barrier.hpp"
 #include "supervision/interrupt.hpp"
+#include "supervision/supervised_backend.hpp"
+#include "supervision/supervision_board.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -49,7 +51,7 @@ class Service {
   Reply answer(const ordered_json& message, const Packet& packet) {
     switch (message_kind(message)) {
       case MessageKind::start:
-        return {answer_started(start(read_start_message(message))), {}};
+        return {answer_started(start(read_start_message(message), packet)), {}};
       case MessageKind::prepare:
         if (backend_ != nullptr) external::prepare(*backend_);
         machine::wait_for_idle_threads(machine::kMaxSpinTime);
@@ -97,13 +99,18 @@ class Service {
 
  private:
   // Returns the time from the start of this process on, in milliseconds.
-  double start(const StartMessage& message) {
+  double start(const StartMessage& message, const Packet& packet) {
     // Set before the plugin is loaded, since thread pools read the affinity when they start.
     if (!message.cpus.empty() && !machine::run_on(message.cpus)) {
       throw Error(fmt::format("cannot run on the processors {}: {}",
                               format_processors(message.cpus), ::strerror(errno)));
     }
-    backend_ = external::load_plugin_or_program(message.plugin);
+    if (packet.descriptors.empty() || external::is_program(message.plugin)) {
+      backend_ = external::load_plugin_or_program(message.plugin);
+    } else {
+      backend_ = apps::load_marked(message.plugin,
+                                   apps::SharedBoard::map(packet.descriptors.front().get()));
+    }
     external::set_close_limit(*backend_, message.close_limit);
     check_same(message.identity, identity_of(*backend_));
     parameters_ = backend_->default_parameters();

@@ -153,7 +153,7 @@ class Results(TestCase):
         if SANITIZED:  # the last words are those of the sanitizer
             return
         record, _ = self.run_experiment("changes-samples")
-        self.assertRegex(record["reason"], rf"^the plugin ended its process: {ended}; last words: the plugin wrote to "
+        self.assertRegex(record["reason"], rf"^the plugin ended its process in fit\(\): {ended}; last words: the plugin wrote to "
                                            r"the samples, which it may only read")
 
     def test_a_fit_in_blocks_refuses_what_cannot_be(self):
