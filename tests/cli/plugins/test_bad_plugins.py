@@ -52,6 +52,8 @@ FAILED = [
     ("loading-aborts", "*", "load", ENDED + r"signal 6 \(Aborted\)", None),
     ("create-exits", "*", "load", ENDED + r"exit\(3\) in create\(\)", None),
     ("probe-hangs", "*", "load", r"it took longer than 10 s in probe\(\)$", None),
+    ("prints-at-exit", "stop/labels*", "exit",
+     "the plugin prints to standard output when the process ends: 'tuning was saved", None),
     ("exit-crashes", "stop/labels*", "exit", ENDED + r"signal 6 \(Aborted\)", None),
     ("fit-throws", "stop/labels*", "stop/labels/float32", ".*the matrix is singular",
      "fit-throws: the matrix is singular"),
