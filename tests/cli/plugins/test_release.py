@@ -62,7 +62,7 @@ class Release(WorkerCase):
         _, err = self.run_to_end(process)
         self.assertLess(time.monotonic() - begun, 55)  # the limit of the seeding is above 60 s
         self.assertEqual(process.returncode, 0, err)
-        self.assertNotIn("seeding", err)
+        self.assertNotIn("seeding with", err)
         self.assertEqual([record["status"] for record in self.records()], ["ok"] * 2)
 
     def test_of_a_session_after_its_own_time_limit(self):
