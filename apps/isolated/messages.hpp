@@ -35,8 +35,10 @@ struct Description {
   std::vector<ParameterInfo> parameters_;
 };
 
-/// First byte of the answer to the first message, which is the plugin's path.
+/// First byte of the answers to the first message, which is the plugin's path: one for each stage
+/// of loading, then the outcome.
 enum class LoadOutcome : char {
+  stage = 's',      ///< followed by the LoadingStage that begins, as a digit
   described = 'd',  ///< followed by encode_description()
   refused = 'r',    ///< followed by the loader's error message
   failed = 'f',     ///< followed by an error message; the plugin is not to blame

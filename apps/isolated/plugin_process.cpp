@@ -1,5 +1,9 @@
 #include "isolated/plugin_process.hpp"
 
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +16,19 @@
 namespace lloyd::isolated {
 
 using apps::WorkerProcess;
+
+namespace {
+
+// When a plugin fails: before its first stage, then the stages of LoadingStage.
+constexpr std::array<std::string_view, 5> kStages = {"before it was loaded", "while it was loaded",
+                                                     "in probe()", "in create()", "in info()"};
+
+// The answer that announces a stage of kStages.
+std::string stage_answer(std::size_t stage) {
+  return static_cast<char>(LoadOutcome::stage) + std::to_string(stage - 1);
+}
+
+}  // namespace
 
 PluginProcess::PluginProcess(std::filesystem::path file, std::chrono::seconds limit)
     : file_(std::move(file)),
@@ -50,10 +67,17 @@ std::string PluginProcess::lost(Event event, std::string_view during) {
 }
 
 void PluginProcess::receive_description() {
-  constexpr std::string_view kDuring = "while it was loaded";
-  const Event event = wait();
+  Event event = wait();
+  // The plugin could send stages too; each is accepted once.
+  std::size_t stage = 0;
+  while (stage + 1 < kStages.size() && event == Event::answer &&
+         process_->answer() == stage_answer(stage + 1)) {
+    ++stage;
+    event = wait();
+  }
+  const std::string_view during = kStages[stage];
   if (event != Event::answer) {
-    refusal_ = lost(event, kDuring);
+    refusal_ = lost(event, during);
     return;
   }
   const std::string_view answer = process_->answer();
@@ -67,10 +91,10 @@ void PluginProcess::receive_description() {
     try {
       description_.emplace(content);
     } catch (const InputError&) {
-      refusal_ = lost(event, kDuring);
+      refusal_ = lost(event, during);
     }
   } else {
-    refusal_ = lost(event, kDuring);
+    refusal_ = lost(event, during);
   }
 }
 

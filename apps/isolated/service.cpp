@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/loading_stages.hpp>
 #include <lloyd/registry.hpp>
 
 #include "ipc/packet_socket.hpp"
@@ -23,11 +24,24 @@ std::string led_by(LoadOutcome outcome, std::string_view text) {
   return static_cast<char>(outcome) + std::string(text);
 }
 
-// Loads the plugin and returns the answer. `backend` stays null on failure.
-std::string load(const std::string& file, std::unique_ptr<LoadedBackend>& backend) {
+// Returns false if the peer is closed. Exits with kSocketLost if the plugin has closed the socket.
+bool send_answer(int socket, std::string_view answer) {
+  try {
+    return apps::send_packet(socket, answer);
+  } catch (const Error&) {
+    ::_exit(kSocketLost);
+  }
+}
+
+// Loads the plugin, sends the stages of that and returns the last answer. `backend` stays null on
+// failure.
+std::string load(int socket, const std::string& file, std::unique_ptr<LoadedBackend>& backend) {
   const apps::ForkBarrier barrier;
   try {
-    backend = load_plugin(file);
+    backend = load_plugin(file, [&](LoadingStage stage) {
+      barrier.check();
+      send_answer(socket, led_by(LoadOutcome::stage, std::to_string(static_cast<int>(stage))));
+    });
     const std::string description = encode_description(*backend, machine::loaded_openmp_runtimes());
     if (description.size() < apps::kMaxPacketBytes) {
       return led_by(LoadOutcome::described, description);
@@ -64,22 +78,13 @@ Reply answer(const LoadedBackend& backend, std::string_view bytes) {
   return reply;
 }
 
-// Returns false if the peer is closed. Exits with kSocketLost if the plugin has closed the socket.
-bool send_answer(int socket, std::string_view answer) {
-  try {
-    return apps::send_packet(socket, answer);
-  } catch (const Error&) {
-    ::_exit(kSocketLost);
-  }
-}
-
 }  // namespace
 
 void serve_plugin(int socket) {
   apps::Packet packet;
   if (apps::receive_packet(socket, true, packet) != apps::Received::packet) return;
   std::unique_ptr<LoadedBackend> backend;
-  const std::string outcome = load(packet.text, backend);
+  const std::string outcome = load(socket, packet.text, backend);
   if (!send_answer(socket, outcome) || backend == nullptr) return;
   while (apps::receive_packet(socket, true, packet) == apps::Received::packet) {
     if (!send_answer(socket, encode_reply(answer(*backend, packet.text)))) return;

@@ -213,6 +213,7 @@ ordered_json page_data(const RecordedRun& run, const std::filesystem::path& sour
   data["unfinished"] = text_or_null(unfinished);
   data["seeding"] = first.seeding.method;
   data["stop"] = first.stop;
+  data["canonical"] = canonical_notes(summary);
   data["empty"] = empty_cluster_notes(summary);
   data["noise"] = text_or_null(noise_text(summary));
   data["axes"] = axes;

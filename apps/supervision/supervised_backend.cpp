@@ -2,8 +2,10 @@
 
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
+#include <lloyd/internal/loading_stages.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/resident_seeding.hpp>
@@ -255,6 +257,20 @@ class MarkedBackend final : public Backend {
   SupervisionBoard& board_;
 };
 
+PluginCall call_of(LoadingStage stage) {
+  switch (stage) {
+    case LoadingStage::constructors:
+      return PluginCall::load;
+    case LoadingStage::probe:
+      return PluginCall::probe;
+    case LoadingStage::create:
+      return PluginCall::create;
+    case LoadingStage::info:
+      return PluginCall::info;
+  }
+  return PluginCall::load;
+}
+
 }  // namespace
 
 std::unique_ptr<LoadedBackend> mark_calls(std::unique_ptr<LoadedBackend> plugin,
@@ -263,6 +279,18 @@ std::unique_ptr<LoadedBackend> mark_calls(std::unique_ptr<LoadedBackend> plugin,
   return std::make_unique<LoadedBackend>(loaded.path(), read_plugin_header(loaded.path()),
                                          new MarkedBackend(std::move(plugin), board),
                                          loaded.devices(), loaded.unavailable());
+}
+
+std::unique_ptr<LoadedBackend> load_marked(const std::filesystem::path& file,
+                                           SupervisionBoard& board) {
+  const MarkedCall loading(board, PluginCall::load);
+  std::optional<MarkedCall> running;
+  auto plugin = load_plugin(file, [&](LoadingStage stage) {
+    running.reset();
+    running.emplace(board, call_of(stage));
+  });
+  running.reset();
+  return mark_calls(std::move(plugin), board);
 }
 
 }  // namespace lloyd::apps

@@ -2,6 +2,7 @@
 // is running.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include <lloyd/registry.hpp>
@@ -33,5 +34,10 @@ class MarkedCall {
 /// their notes, caches, seeding kernels and passes. `board` must outlive it.
 std::unique_ptr<LoadedBackend> mark_calls(std::unique_ptr<LoadedBackend> plugin,
                                           SupervisionBoard& board);
+
+/// As load_plugin(), with a mark for each part of the plugin that runs while it is loaded, then
+/// mark_calls().
+std::unique_ptr<LoadedBackend> load_marked(const std::filesystem::path& file,
+                                           SupervisionBoard& board);
 
 }  // namespace lloyd::apps

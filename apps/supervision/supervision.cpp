@@ -76,6 +76,9 @@ sigset_t requests() {
 bool is_short(PluginCall call) {
   switch (call) {
     case PluginCall::load:
+    case PluginCall::probe:
+    case PluginCall::create:
+    case PluginCall::info:
     case PluginCall::supports:
     case PluginCall::estimate:
     case PluginCall::evict:
@@ -87,6 +90,11 @@ bool is_short(PluginCall call) {
     default:
       return false;
   }
+}
+
+// True for the calls that load a plugin, before the name of its backend is known.
+bool is_loading(PluginCall call) {
+  return call >= PluginCall::load && call <= PluginCall::info;
 }
 
 std::string signal_text(int signal) {
@@ -266,26 +274,22 @@ class Supervisor {
   }
 
   std::string subject() const {
-    if (board_.call() == PluginCall::load) return board_.file.get();
+    if (is_loading(board_.call())) return board_.file.get();
     const std::string backends = board_.backends.get();
     return backends.empty() ? "the process of this command" : "the backend " + backends;
   }
 
   // Sentence for a child that ended unexpectedly.
   std::string describe_end() const {
+    const PluginCall call = board_.call();
     std::string how = process_.end().text();
     const std::string termination = board_.termination.get();
     if (!termination.empty()) how += ", since " + termination;
-    if (board_.call() == PluginCall::load) {
-      return fmt::format("{} ended the process while it was loaded: {}", subject(), how);
-    }
-    if (board_.backends.get().empty()) {
+    if (!is_loading(call) && board_.backends.get().empty()) {
       return fmt::format("{} ended unexpectedly: {}", subject(), how);
     }
-    if (!has_status()) return fmt::format("{} ended the process: {}", subject(), how);
-    const std::string_view call = to_string(board_.call());
-    return fmt::format("{} ended the process{}{}, whose work was done: {}", subject(),
-                       call.empty() ? "" : " in ", call, how);
+    return fmt::format("{} ended the process{}{}: {}", subject(), place_of(call),
+                       has_status() ? ", whose work was done" : "", how);
   }
 
   const SupervisionBoard& board_;
@@ -372,13 +376,13 @@ std::shared_ptr<const LoadedBackend> load_supervised(const std::filesystem::path
   GuestScope loading;
   std::unique_ptr<LoadedBackend> backend = [&] {
     const ForkBarrier barrier;
-    return load_plugin(file);
+    return load_marked(file, *child_board);
   }();
   loading.end();
   const std::string known = child_board->backends.get();
   child_board->backends.set(
       fmt::format("{}'{}'", known.empty() ? known : known + " or ", backend->name()));
-  return mark_calls(std::move(backend), *child_board);
+  return backend;
 }
 
 std::shared_ptr<Communicator> join_supervised(const LaunchedJob& job) {

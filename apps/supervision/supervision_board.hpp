@@ -8,13 +8,19 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "ipc/descriptor.hpp"
 
 namespace lloyd::apps {
 
 /// The plugin call that is running.
 enum class PluginCall : std::int32_t {
   none,  ///< Lloyd's own code runs
-  load,
+  load,  ///< the library, whose constructors run
+  probe,
+  create,
+  info,
   supports,
   estimate,
   open,
@@ -48,6 +54,9 @@ enum class PluginCall : std::int32_t {
 
 /// "fit()", "PassKernels::pass()"; empty for `none` and for invalid values.
 std::string_view to_string(PluginCall call);
+
+/// " in fit()", " while it was loaded", for the end of a sentence about a plugin; empty for `none`.
+std::string place_of(PluginCall call);
 
 /// A zero-terminated text in shared memory, at most Size - 1 bytes.
 template <std::size_t Size>
@@ -115,6 +124,26 @@ class SupervisionBoard {
   static_assert(std::atomic<PluginCall>::is_always_lock_free);
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
   static_assert(std::atomic<int>::is_always_lock_free);
+};
+
+/// A board that another program maps; owns the mapping of this process.
+class SharedBoard {
+ public:
+  /// Throws Error.
+  SharedBoard();
+  ~SharedBoard();
+  SharedBoard(const SharedBoard&) = delete;
+  SharedBoard& operator=(const SharedBoard&) = delete;
+
+  const SupervisionBoard& board() const { return *board_; }
+  /// The descriptor to send to the other program; the caller closes it. Call it once.
+  Descriptor take_descriptor() { return std::move(descriptor_); }
+  /// Maps the board of another process, which is never unmapped. Throws Error.
+  static SupervisionBoard& map(int descriptor);
+
+ private:
+  Descriptor descriptor_;
+  SupervisionBoard* board_ = nullptr;
 };
 
 }  // namespace lloyd::apps

@@ -1,5 +1,8 @@
 #include "verify/plugin_trial.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <new>
 #include <utility>
@@ -25,12 +28,6 @@ using Event = ChildProcess::Event;
 
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::unique_ptr<LoadedBackend> load_marked(const std::filesystem::path& file,
-                                           SupervisionBoard& board) {
-  const MarkedCall call(board, PluginCall::load);
-  return mark_calls(load_plugin(file), board);
 }
 
 // Throws Error if loading the plugin changes the state of the process or prints to standard output.
@@ -94,9 +91,10 @@ void report_cases(const LoadedBackend& backend, const std::string& glob, std::si
 constexpr std::string_view kReleased = R"({"released":true})";
 
 // Body of the child. Reports one line with the plan, or with the error instead, one line for each
-// result, and kReleased or an error.
+// result, and kReleased or an error. What the plugin prints later, when the process ends, goes to
+// the descriptor `end_output`.
 int run_cases(const std::filesystem::path& file, const std::string& glob, std::size_t first,
-              SupervisionBoard& board, const ChildProcess::Reporter& report) {
+              SupervisionBoard& board, int end_output, const ChildProcess::Reporter& report) {
   try {
     std::unique_ptr<LoadedBackend> backend = load_and_check(file, board);
     PrintedText printed;
@@ -111,14 +109,16 @@ int run_cases(const std::filesystem::path& file, const std::string& glob, std::s
   } catch (const std::exception& error) {
     report(line_of({{"failed", escaped(error.what())}}));
   }
+  std::fflush(stdout);
+  ::dup2(end_output, STDOUT_FILENO);
   return 0;
 }
 
-// " in fit()": the call that was running, to end a message; empty if none was.
-std::string place_of(PluginCall call) {
-  if (call == PluginCall::none) return {};
-  if (call == PluginCall::load) return " in a constructor, probe() or create()";
-  return fmt::format(" in {}", to_string(call));
+// The beginning of a file in memory; empty if it cannot be read.
+std::string beginning_of(int file) {
+  char text[256];
+  const ssize_t size = ::pread(file, text, sizeof(text), 0);
+  return size <= 0 ? std::string() : std::string(text, static_cast<std::size_t>(size));
 }
 
 }  // namespace
@@ -165,8 +165,9 @@ std::string PluginTrial::lost(Event event) {
 std::string PluginTrial::start(std::size_t first, conformance::Plan& plan) {
   board_.clear_calls();
   board_.setting.set({});
+  end_output_ = Descriptor(::memfd_create("lloyd-output", MFD_CLOEXEC));
   child_ = std::make_unique<ChildProcess>([&](const ChildProcess::Reporter& report) {
-    return run_cases(file_, glob_, first, board_, report);
+    return run_cases(file_, glob_, first, board_, end_output_.get(), report);
   });
   const Event event = wait();
   if (event != Event::line) return lost(event);
@@ -238,7 +239,12 @@ std::string PluginTrial::finish() {
   const bool released = event == Event::line && child_->line() == kReleased;
   if (released) event = wait();
   if (event == Event::stopped) return {};
-  if (released && event == Event::ended && child_->end().clean()) return {};
+  if (released && event == Event::ended && child_->end().clean()) {
+    const std::string text = beginning_of(end_output_.get());
+    if (text.empty()) return {};
+    return fmt::format("the plugin prints to standard output when the process ends: '{}'",
+                       printable(conformance::beginning(text)));
+  }
   if (!released && event == Event::line) {
     const Json answer = Json::parse(child_->line(), nullptr, false);
     if (answer.contains("failed") && answer["failed"].is_string()) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "conformance/conformance.hpp"
+#include "ipc/descriptor.hpp"
 #include "supervision/supervision_board.hpp"
 #include "workers/child_process.hpp"
 
@@ -34,8 +35,8 @@ class PluginTrial {
   std::optional<conformance::Result> run(std::size_t index);
   /// Number of cases so far that exceeded the time limit.
   int timeouts() const { return timeouts_; }
-  /// Waits for the release of the backend and the end of the process. Empty on success or if there
-  /// is no process; else one sentence.
+  /// Waits for the release of the backend and the end of the process, in which the plugin must not
+  /// print to standard output. Empty on success or if there is no process; else one sentence.
   std::string finish();
 
  private:
@@ -53,6 +54,7 @@ class PluginTrial {
   int timeouts_ = 0;
   SupervisionBoard& board_ = SupervisionBoard::make();  ///< the child marks its calls there
   std::unique_ptr<ChildProcess> child_;
+  Descriptor end_output_;  ///< of the child's process after it released the backend
 };
 
 }  // namespace lloyd::apps

@@ -146,6 +146,7 @@ FitDigest::FitDigest(const Record& first)
       axes(first.axes),
       backend(first.backend.label),
       accuracy(first.backend.accuracy),
+      canonical(first.backend.reproducibility == apps::to_string(Reproducibility::canonical)),
       dataset(first.dataset.name),
       samples(first.dataset.samples),
       features(first.dataset.features),

@@ -79,9 +79,10 @@ struct FitDigest {
   bool until = false;        ///< there may be more rounds
   std::string baseline;      ///< label of the baseline variant; empty: none
   std::vector<AxisValue> axes;
-  std::string backend;   ///< label of the variant
-  std::string accuracy;  ///< as the backend states it; empty if the plugin is missing
-  std::string dataset;   ///< name of the data set
+  std::string backend;     ///< label of the variant
+  std::string accuracy;    ///< as the backend states it; empty if the plugin is missing
+  bool canonical = false;  ///< the backend states that it returns the bits of the reference
+  std::string dataset;     ///< name of the data set
   std::int64_t samples = 0;
   std::int64_t features = 0;
   std::string dtype;

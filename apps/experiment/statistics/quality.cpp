@@ -55,6 +55,18 @@ std::string quality_difference(const Quality& result, const Quality& baseline) {
   return {};
 }
 
+std::string canonical_difference(const Quality& result, const Quality& baseline) {
+  if (!result.canonical || !baseline.canonical) return {};
+  if (result.iterations != baseline.iterations && result.iterations > 0 &&
+      baseline.iterations > 0) {
+    return fmt::format("{} instead of {}", format_count(result.iterations, "iteration"),
+                       baseline.iterations);
+  }
+  const double final = relative_difference(result.final_inertia, baseline.final_inertia);
+  if (within(final, kToleranceCanonical)) return {};
+  return fmt::format("final inertia {:+.1e}", final);
+}
+
 std::string ratio_text(const MedianInterval& ratio) {
   std::string text = format_number(ratio.median);
   if (ratio.low == ratio.high) return text;
@@ -64,6 +76,8 @@ std::string ratio_text(const MedianInterval& ratio) {
 Comparison compare(const Quality& result, const Quality& baseline, const MedianInterval& speedup) {
   const std::string differs = quality_difference(result, baseline);
   if (!differs.empty()) return {{}, differs, {}, result.accuracy > baseline.accuracy};
+  const std::string impossible = canonical_difference(result, baseline);
+  if (!impossible.empty()) return {{}, impossible + ", but both stated canonical"};
   if (!std::isfinite(speedup.median)) return {{}, "too fast to compare"};
   std::string text = ratio_text(speedup);
   std::string over;

@@ -85,6 +85,10 @@ SummaryRow make_row(const FitDigest& fit, bool per_iteration) {
   row.spread = relative_spread(times);
   row.outliers = count_outliers(times);
   row.quality.final_inertia = median(inertias);
+  row.quality.canonical = fit.canonical;
+  if (row.ok > 0 && row.fewest_iterations == row.most_iterations) {
+    row.quality.iterations = row.most_iterations;
+  }
   row.phases = phases_of(fit);
   row.counters = counters_of(fit);
   // No rate if the clock's resolution is too coarse for the iteration.
@@ -166,6 +170,35 @@ std::vector<std::string> empty_cluster_notes(const Summary& summary) {
     }
   }
   if (more) notes.emplace_back("fits of other settings end with empty clusters as well");
+  return notes;
+}
+
+std::vector<std::string> canonical_notes(const Summary& summary) {
+  constexpr std::size_t kMaxNotes = 5;
+  std::map<std::string, const SummaryRow*> firsts;  // the first canonical row of each setting
+  std::vector<std::string> notes;
+  for (const SummaryRow& row : summary.rows) {
+    if (row.ok == 0 || !row.quality.canonical) continue;
+    const SummaryRow& first = *firsts.emplace(row.setting, &row).first->second;
+    if (canonical_difference(row.quality, first.quality).empty()) continue;
+    if (notes.size() == kMaxNotes) {
+      notes.emplace_back("canonical backends differ in other settings as well");
+      break;
+    }
+    const auto result = [](const SummaryRow& of) {
+      return fmt::format(
+          "{} has {} and inertia {}", of.backend,
+          of.quality.iterations == 0
+              ? fmt::format("{} to {} iterations", of.fewest_iterations, of.most_iterations)
+              : format_count(of.quality.iterations, "iteration"),
+          of.quality.final_inertia);
+    };
+    const std::string setting = setting_text(summary, row);
+    notes.push_back(fmt::format(
+        "{}{}, {}; both state canonical results, which are the same bits, so one of them is wrong: "
+        "lloyd verify finds out which",
+        setting.empty() ? "" : fmt::format("with {}, ", setting), result(first), result(row)));
+  }
   return notes;
 }
 

@@ -111,6 +111,11 @@ std::string mark_note(const Summary& summary);
 /// that there are more.
 std::vector<std::string> empty_cluster_notes(const Summary& summary);
 
+/// Sentences about settings in which backends that state canonical results differ in iterations or
+/// inertia, so that at least one of them is wrong: the first five, then one that says that there
+/// are more.
+std::vector<std::string> canonical_notes(const Summary& summary);
+
 /// The smallest and largest number of trials behind a row's time; 0 if no row has times.
 struct TrialCounts {
   std::size_t fewest = 0;

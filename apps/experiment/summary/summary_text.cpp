@@ -412,6 +412,7 @@ Section time_section(const Summary& summary) {
   const std::string mark = mark_note(summary);
   if (!mark.empty()) section.notes.push_back("* " + mark);
   for (std::string& note : failure_notes(summary)) section.notes.push_back(std::move(note));
+  for (const std::string& note : canonical_notes(summary)) section.notes.push_back("! " + note);
   for (std::string& note : empty_cluster_notes(summary)) section.notes.push_back(std::move(note));
   const std::string accuracy = less_accurate_note(summary);
   if (!accuracy.empty()) section.notes.push_back(accuracy);

@@ -34,8 +34,15 @@ std::optional<SeededRows> seed_by_kernels(const std::shared_ptr<const LoadedBack
                                           const StopFunction& stop,
                                           const ProgressFunction& progress,
                                           std::int64_t first_restart) {
-  using Clock = std::chrono::steady_clock;
   BackendSession session(backend, dataset, backend->default_parameters());
+  return seed_by_kernels(session, dataset, options, stop, progress, first_restart);
+}
+
+std::optional<SeededRows> seed_by_kernels(BackendSession& session, const Dataset& dataset,
+                                          const FitOptions& options, const StopFunction& stop,
+                                          const ProgressFunction& progress,
+                                          std::int64_t first_restart) {
+  using Clock = std::chrono::steady_clock;
   if (session.session().query(kSeedingKernels) == nullptr) return std::nullopt;
   SeededRows seeded;
   const Clock::time_point begin = Clock::now();

@@ -8,7 +8,9 @@
 #include <lloyd/error.hpp>
 
 #include "experiment/worker/worker_protocol.hpp"
+#include "ipc/descriptor.hpp"
 #include "ipc/shared_memory.hpp"
+#include "supervision/supervision_board.hpp"
 #include "workers/worker_command.hpp"
 #include "workers/worker_process.hpp"
 
@@ -18,9 +20,9 @@ namespace {
 using apps::WorkerProcess;
 
 // Sends a message and returns the answer.
-Answer ask_seeding(WorkerProcess& worker, const SeedingProcess& process,
-                   std::chrono::seconds seconds, const std::string& message,
-                   const std::vector<int>& descriptors = {}) {
+Answer ask_seeding(WorkerProcess& worker, const apps::SupervisionBoard& board,
+                   const SeedingProcess& process, std::chrono::seconds seconds,
+                   const std::string& message, const std::vector<int>& descriptors) {
   WorkerProcess::Limits limits;
   limits.deadline = WorkerProcess::Clock::now() + seconds;
   limits.memory_bytes = process.isolation.memory_limit;
@@ -33,6 +35,7 @@ Answer ask_seeding(WorkerProcess& worker, const SeedingProcess& process,
     process.progress(report.done, report.total);
     event = worker.wait(limits);
   }
+  const std::string place = place_of(board.call());
   std::string fault;
   switch (event) {
     case WorkerProcess::Event::answer: {
@@ -48,13 +51,13 @@ Answer ask_seeding(WorkerProcess& worker, const SeedingProcess& process,
       worker.kill();
       throw Cancelled();
     case WorkerProcess::Event::ended:
-      fault = fmt::format("the plugin ended its process: {}", worker.end().text());
+      fault = fmt::format("the plugin ended its process{}: {}", place, worker.end().text());
       break;
     case WorkerProcess::Event::lost:
       fault = "the plugin closed the socket of its process";
       break;
     case WorkerProcess::Event::timed_out:
-      fault = fmt::format("there was no answer within {} s", seconds.count());
+      fault = fmt::format("there was no answer within {} s{}", seconds.count(), place);
       break;
     case WorkerProcess::Event::over_memory:
       fault = "its process used more memory than 'memory_limit'";
@@ -78,13 +81,19 @@ std::optional<SeededRows> seed_in_worker(const LoadedBackend& backend, const Sha
                                          const FitOptions& options, const SeedingProcess& process,
                                          std::int64_t first_restart) {
   WorkerProcess worker(process.command, apps::kWorkerSocket);
+  apps::SharedBoard board;
+  const apps::Descriptor of_worker = board.take_descriptor();
   const StartMessage start{backend.path().string(), backend.default_parameters().texts(),
                            process.isolation.cpus, identity_of(backend)};
-  ask_seeding(worker, process, process.load_limit, start_message(start));
-  ask_seeding(worker, process, process.load_limit, dataset_message(dataset.description),
-              dataset.descriptors());
-  const Answer answer =
-      ask_seeding(worker, process, process.seeding_limit, seed_message({options, first_restart}));
+  const auto ask = [&](std::chrono::seconds limit, const std::string& message,
+                       const std::vector<int>& descriptors) {
+    return ask_seeding(worker, board.board(), process, limit, message, descriptors);
+  };
+  ask(process.load_limit, start_message(start), {of_worker.get()});
+  ask(process.load_limit, dataset_message(dataset.description), dataset.descriptors());
+  // The process releases its session after this answer, and is not waited for: it may hang, and no
+  // result is left to come.
+  const Answer answer = ask(process.seeding_limit, seed_message({options, first_restart}), {});
   if (answer.no_kernels) return std::nullopt;
   if (!answer.has_seeds || worker.descriptors().empty()) {
     throw Error("its process sent an unexpected answer");

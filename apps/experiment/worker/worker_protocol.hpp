@@ -21,7 +21,8 @@
 
 namespace lloyd::experiment {
 
-/// First message: the backend of the worker.
+/// First message: the backend of the worker. Carries a descriptor of the SharedBoard on which the
+/// worker marks its calls of a plugin, or none.
 struct StartMessage {
   std::string plugin;                             ///< absolute path
   std::map<std::string, std::string> parameters;  ///< all parameters, as texts

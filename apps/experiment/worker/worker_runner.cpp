@@ -139,6 +139,7 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
   const WorkerProcess& process = worker.process;
   const Isolation& isolation = plan().isolation;
   const std::string subject = subject_of(worker.variant);
+  const std::string place = place_of(worker.board.board().call());
   std::string text;
   if (event == Event::answer) {
     text = fmt::format("{}'s process sent an unexpected answer: {}", subject,
@@ -148,11 +149,11 @@ std::string WorkerRunner::describe_end(const Worker& worker, Event event) const 
   } else if (event == Event::ended && !own_message(process).empty()) {
     return own_message(process);
   } else if (event == Event::ended) {
-    text = fmt::format("the plugin ended its process: {}", process.end().text());
+    text = fmt::format("the plugin ended its process{}: {}", place, process.end().text());
   } else if (event == Event::lost) {
     text = fmt::format("{} closed the socket of its process", subject);
   } else if (event == Event::timed_out) {
-    text = fmt::format("it took longer than {:g} s", isolation.timeout.value_or(0));
+    text = fmt::format("it took longer than {:g} s{}", isolation.timeout.value_or(0), place);
   } else {
     text = fmt::format("it used {} of memory, 'memory_limit' is {}",
                        format_bytes(process.memory_bytes()),
@@ -207,9 +208,11 @@ Answer WorkerRunner::await(Worker& worker, const Limits& limits) {
 
 void WorkerRunner::send_start(Worker& worker) const {
   const Variant& of = worker.variant;
+  const apps::Descriptor board = worker.board.take_descriptor();
   worker.process.send(
       start_message({of.backend->path().string(), of.parameters.texts(), plan().isolation.cpus,
-                     identity_of(*of.backend), release_limit_, worker.begun}));
+                     identity_of(*of.backend), release_limit_, worker.begun}),
+      {board.get()});
 }
 
 void WorkerRunner::await_start(Worker& worker, const Limits& limits) {

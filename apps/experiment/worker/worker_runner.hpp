@@ -17,6 +17,7 @@
 #include "experiment/worker/worker_protocol.hpp"
 #include "isolated/plugins.hpp"
 #include "process/scratch_folder.hpp"
+#include "supervision/supervision_board.hpp"
 #include "workers/worker_command.hpp"
 #include "workers/worker_process.hpp"
 
@@ -50,6 +51,7 @@ class WorkerRunner final : public SharedStartRunner {
     const Variant& variant;
     Clock::time_point begun = Clock::now();
     apps::WorkerProcess process;
+    apps::SharedBoard board;  ///< the process marks its calls of the plugin there
     double start_ms = 0;
     bool preparing = false;  ///< the answers to `start` and `prepare` have not been read
     bool has_dataset = false;

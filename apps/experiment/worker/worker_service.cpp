@@ -29,6 +29,8 @@
 #include "machine/processors/threads.hpp"
 #include "process/fork_barrier.hpp"
 #include "supervision/interrupt.hpp"
+#include "supervision/supervised_backend.hpp"
+#include "supervision/supervision_board.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -49,7 +51,7 @@ class Service {
   Reply answer(const ordered_json& message, const Packet& packet) {
     switch (message_kind(message)) {
       case MessageKind::start:
-        return {answer_started(start(read_start_message(message))), {}};
+        return {answer_started(start(read_start_message(message), packet)), {}};
       case MessageKind::prepare:
         if (backend_ != nullptr) external::prepare(*backend_);
         machine::wait_for_idle_threads(machine::kMaxSpinTime);
@@ -75,6 +77,7 @@ class Service {
         machine::wait_for_idle_threads(machine::kMaxSpinTime);
         break;
       case MessageKind::seed:
+        releases_ = true;
         return seed(read_seed_message(message));
       case MessageKind::finish:
         backend_.reset();
@@ -83,8 +86,8 @@ class Service {
     return {answer_done(), {}};
   }
 
-  // Releases the session after the answer to a trial or a trace was sent. Returns the second
-  // answer, or an empty text after other messages.
+  // Releases the session after the answer to a trial, a trace or a seeding was sent. Returns the
+  // second answer, or an empty text after other messages.
   std::string release() {
     if (!std::exchange(releases_, false)) return {};
     const apps::ForkBarrier barrier;
@@ -96,13 +99,18 @@ class Service {
 
  private:
   // Returns the time from the start of this process on, in milliseconds.
-  double start(const StartMessage& message) {
+  double start(const StartMessage& message, const Packet& packet) {
     // Set before the plugin is loaded, since thread pools read the affinity when they start.
     if (!message.cpus.empty() && !machine::run_on(message.cpus)) {
       throw Error(fmt::format("cannot run on the processors {}: {}",
                               format_processors(message.cpus), ::strerror(errno)));
     }
-    backend_ = external::load_plugin_or_program(message.plugin);
+    if (packet.descriptors.empty() || external::is_program(message.plugin)) {
+      backend_ = external::load_plugin_or_program(message.plugin);
+    } else {
+      backend_ = apps::load_marked(message.plugin,
+                                   apps::SharedBoard::map(packet.descriptors.front().get()));
+    }
     external::set_close_limit(*backend_, message.close_limit);
     check_same(message.identity, identity_of(*backend_));
     parameters_ = backend_->default_parameters();
@@ -180,8 +188,9 @@ class Service {
     }
     apps::InterruptObserver observer;
     try {
+      session_ = std::make_unique<BackendSession>(backend_, *dataset_, *parameters_);
       const auto seeded = seed_by_kernels(
-          backend_, *dataset_, message.options, [&] { return observer.stop_requested(); },
+          *session_, *dataset_, message.options, [&] { return observer.stop_requested(); },
           [this](std::int64_t done, std::int64_t total) { report("seeding", done, total); },
           message.first_restart);
       if (!seeded) return {answer_no_kernels(), {}};

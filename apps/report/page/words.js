@@ -62,6 +62,7 @@ function warningTexts() {
   const shown = texts.slice(0, 5);
   if (texts.length > 5) shown.push(`${texts.length - 5} more problems are in the table.`);
   if (data.unfinished) shown.push(`${data.unfinished[0].toUpperCase()}${data.unfinished.slice(1)}.`);
+  for (const text of data.canonical) shown.push(`${text}.`);
   for (const text of data.empty) shown.push(`${text}.`);
   if (data.noise) shown.push(`${data.noise[0].toUpperCase()}${data.noise.slice(1)}.`);
   return shown;

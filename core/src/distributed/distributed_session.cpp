@@ -201,6 +201,7 @@ class DistributedSession::Passes final : public HostFitPasses {
     return sums_;
   }
   std::int64_t changed() const override { return totals_.changed; }
+  [[noreturn]] void fail(const Status& status) override { throw AgreedError(status); }
 
  private:
   // Adds up a message of all ranks and takes its numbers and counts.

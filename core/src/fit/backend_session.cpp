@@ -50,15 +50,13 @@ using Clock = std::chrono::steady_clock;
 class CheckedObserver final : public Observer {
  public:
   /// All arguments must outlive it.
-  CheckedObserver(Observer* observer, const FitSpec& spec, const ProblemShape& shape,
-                  std::int64_t total_samples)
-      : observer_(observer), spec_(spec), shape_(shape), total_samples_(total_samples) {}
+  CheckedObserver(Observer* observer, const ObservedFit& fit) : observer_(observer), fit_(fit) {}
 
   bool on_iteration(const IterationRecord& record) noexcept override {
     try {
       const IterationRecord whole = host_copy(&record);
-      fault_ = record_fault(spec_, shape_, total_samples_, whole, ++iterations_,
-                            milliseconds_since(start_));
+      fault_ = record_fault(fit_, whole, ++iterations_, relocations_, milliseconds_since(start_));
+      relocations_ = whole.relocations;
       const bool go_on = fault_.empty() && observer_->on_iteration(whole);
       if (!go_on) cancelled_ = true;
       return go_on;
@@ -81,11 +79,10 @@ class CheckedObserver final : public Observer {
 
  private:
   Observer* observer_;
-  const FitSpec& spec_;
-  const ProblemShape& shape_;
-  std::int64_t total_samples_;
+  const ObservedFit& fit_;
   Clock::time_point start_ = Clock::now();
   std::int64_t iterations_ = 0;
+  std::int64_t relocations_ = 0;  // of the last record
   std::string fault_;
   mutable std::atomic<bool> cancelled_{false};
 };
@@ -315,8 +312,10 @@ Fit BackendSession::run_fit(const std::vector<double>& initial_centroids, const 
   fit.result.labels = fit.labels.data();
   fit.result.counts = fit.counts.data();
 
-  const ProblemShape shape = make_shape(dataset_, options.clusters);
-  CheckedObserver checked(observer, spec, shape, dataset_.total_samples());
+  const ObservedFit observed{
+      spec, make_shape(dataset_, options.clusters), dataset_.total_samples(),
+      shift_of_rounding(dataset_.statistics(), dataset_.dtype(), options.clusters)};
+  CheckedObserver checked(observer, observed);
   last_centroids_.clear();
   last_result_.reset();
   const Clock::time_point start = Clock::now();

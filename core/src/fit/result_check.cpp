@@ -220,8 +220,21 @@ void check_labelling(const std::string& backend, std::int64_t clusters,
   }
 }
 
-std::string record_fault(const FitSpec& spec, const ProblemShape& shape, std::int64_t total_samples,
-                         const IterationRecord& record, std::int64_t iteration, double call_ms) {
+double shift_of_rounding(std::span<const FeatureStatistics> statistics, DType dtype,
+                         std::int64_t clusters) {
+  const double epsilon = dtype == DType::float32 ? 0x1p-23 : 0x1p-52;
+  double sum = 0;
+  for (const FeatureStatistics& feature : statistics) {
+    const double move =
+        4 * epsilon * std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+    sum += move * move;
+  }
+  return static_cast<double>(clusters) * sum;
+}
+
+std::string record_fault(const ObservedFit& fit, const IterationRecord& record,
+                         std::int64_t iteration, std::int64_t former_relocations, double call_ms) {
+  const auto& [spec, shape, total_samples, shift_of_rounding] = fit;
   const auto fault = [&](const char* what, auto value) {
     return fmt::format("it tells an observer that iteration {} had {} {}", iteration, what, value);
   };
@@ -241,6 +254,13 @@ std::string record_fault(const FitSpec& spec, const ProblemShape& shape, std::in
   }
   if (!(record.shift >= 0) || !std::isfinite(record.shift))
     return fault("a shift of", record.shift);
+  if (iteration > 1 && record.changed == 0 && record.relocations == 0 && former_relocations == 0 &&
+      record.shift > shift_of_rounding) {
+    return fmt::format(
+        "it tells an observer that iteration {} changed 0 labels, but moved the centroids (shift "
+        "{}); the means of the same clusters are the same",
+        iteration, record.shift);
+  }
   if ((spec.observe & kObserveInertia) != 0 &&
       (!(record.inertia >= 0) || !std::isfinite(record.inertia))) {
     return fault("an inertia of", record.inertia);

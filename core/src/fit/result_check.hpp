@@ -44,10 +44,23 @@ void check_labelling(const std::string& backend, std::int64_t clusters,
                      const std::vector<double>* squared_distances, const LabelResult& result,
                      double call_ms);
 
+/// What record_fault() knows of a fit.
+struct ObservedFit {
+  const FitSpec& spec;
+  ProblemShape shape;              ///< of this rank's rows
+  std::int64_t total_samples = 0;  ///< of all ranks
+  double shift_of_rounding = 0;    ///< shift_of_rounding()
+};
+
+/// Maximum squared shift of k centroids whose clusters do not change: each of two means may differ
+/// from the exact one by 2 ulp (in the data type) of the largest value.
+double shift_of_rounding(std::span<const FeatureStatistics> statistics, DType dtype,
+                         std::int64_t clusters);
+
 /// The fault of the record of iteration `iteration`, as one sentence without the backend's name;
-/// empty if there is none. `shape` is that of this rank's rows, `total_samples` the number of all
-/// rows; `call_ms` is the wall time since fit() was called.
-std::string record_fault(const FitSpec& spec, const ProblemShape& shape, std::int64_t total_samples,
-                         const IterationRecord& record, std::int64_t iteration, double call_ms);
+/// empty if there is none. `former_relocations` are those of the iteration before; `call_ms` is the
+/// wall time since fit() was called.
+std::string record_fault(const ObservedFit& fit, const IterationRecord& record,
+                         std::int64_t iteration, std::int64_t former_relocations, double call_ms);
 
 }  // namespace lloyd

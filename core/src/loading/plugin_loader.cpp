@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/loading_stages.hpp>
 #include <lloyd/internal/plugin_struct.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/registry.hpp>
@@ -29,6 +30,20 @@ constexpr std::int64_t kMaxParameters = 1000;
 // Limit for texts that are printed in one line, and for names.
 constexpr std::size_t kMaxTextBytes = 1000;
 constexpr std::size_t kMaxParameterNameBytes = 100;
+
+// Refuses a range that is empty or has a bound that is NaN, and a default outside of it.
+template <class Value>
+void check_range(const std::string& what, Value fallback, Value minimum, Value maximum,
+                 const std::function<void(std::string_view)>& refuse) {
+  if (!(minimum <= maximum)) {
+    refuse(
+        fmt::format("{}with the range from {} to {}, which has no value", what, minimum, maximum));
+  }
+  if (!(minimum <= fallback && fallback <= maximum)) {
+    refuse(fmt::format("{}with the default {}, which is not in its range from {} to {}", what,
+                       fallback, minimum, maximum));
+  }
+}
 
 void check_parameter(const ParameterInfo& parameter,
                      const std::function<void(std::string_view)>& refuse) {
@@ -65,10 +80,8 @@ void check_parameter(const ParameterInfo& parameter,
       }
       return;
     case ParameterType::number:
-      if (!(parameter.number_minimum <= parameter.number_default &&
-            parameter.number_default <= parameter.number_maximum)) {
-        refuse(what + "with a default out of its range");
-      }
+      check_range(what, parameter.number_default, parameter.number_minimum,
+                  parameter.number_maximum, refuse);
       return;
     case ParameterType::boolean:
       if (parameter.integer_default != 0 && parameter.integer_default != 1) {
@@ -76,10 +89,8 @@ void check_parameter(const ParameterInfo& parameter,
       }
       return;
     case ParameterType::integer:
-      if (parameter.integer_default < parameter.integer_minimum ||
-          parameter.integer_default > parameter.integer_maximum) {
-        refuse(what + "with a default out of its range");
-      }
+      check_range(what, parameter.integer_default, parameter.integer_minimum,
+                  parameter.integer_maximum, refuse);
       return;
   }
   refuse(what + "with an unknown type");
@@ -116,16 +127,23 @@ PluginHeader read_plugin_header(const std::filesystem::path& file) {
 }
 
 std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
+  return load_plugin(given, [](LoadingStage) {});
+}
+
+std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given,
+                                           const std::function<void(LoadingStage)>& on_stage) {
   // dlopen() would search a file name without a slash on the library search path.
   const std::filesystem::path file = std::filesystem::absolute(given);
   const std::string name = file.string();
   const PluginHeader header = read_plugin_header(file);
+  on_stage(LoadingStage::constructors);
   const auto& descriptor = *static_cast<const PluginDescriptor*>(
       load_descriptor(file, kBackendPlugin, std::as_bytes(std::span(&header, 1)), false));
   if (descriptor.probe == nullptr || descriptor.create == nullptr) {
     throw InputError(fmt::format("{}: its descriptor lacks probe or create", name));
   }
 
+  on_stage(LoadingStage::probe);
   DeviceList list;
   const Status probed = descriptor.probe(&list);
   if (probed.ok()) check_devices(name, list);
@@ -143,6 +161,7 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
     text.copy(device.name, sizeof(device.name) - 1);
   }
 
+  on_stage(LoadingStage::create);
   Backend* backend = nullptr;
   const Status created = descriptor.create(&backend);
   if (!created.ok() || backend == nullptr) {
@@ -150,6 +169,7 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given) {
         fmt::format("{}: its backend could not be created: {}", name,
                     created.ok() ? "create returned no backend" : status_message(created)));
   }
+  on_stage(LoadingStage::info);
   auto result = std::make_unique<LoadedBackend>(file, header, backend, std::move(devices),
                                                 std::move(unavailable));
   check_backend(*result);

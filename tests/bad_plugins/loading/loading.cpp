@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,16 @@ class Wrapped final : public lloyd::Backend {
 #elif defined(LLOYD_INFO_BYTES)
     static const lloyd::ParameterInfo parameters[] = {
         lloyd::integer_parameter("x\xff", 1, 0, 5, "meaning")};
+    info_.parameters = parameters;
+    info_.parameter_count = 1;
+#elif defined(LLOYD_INFO_RANGE)
+    static const lloyd::ParameterInfo parameters[] = {
+        lloyd::integer_parameter("tile", 6, 8, 4, "meaning")};
+    info_.parameters = parameters;
+    info_.parameter_count = 1;
+#elif defined(LLOYD_INFO_NAN)
+    static const lloyd::ParameterInfo parameters[] = {lloyd::number_parameter(
+        "slack", 1, 0, std::numeric_limits<double>::quiet_NaN(), "meaning")};
     info_.parameters = parameters;
     info_.parameter_count = 1;
 #elif defined(LLOYD_INFO_LARGE)

@@ -136,6 +136,7 @@ class Garbler final : public Observer {
     if (what == "record-iteration") garbled.iteration = 0;
     if (what == "record-changed") garbled.changed = -1;
     if (what == "record-unchanged" && garbled.iteration == 1) garbled.changed = 0;
+    if (what == "record-hidden" && garbled.iteration > 1) garbled.changed = 0;
     if (what == "record-relocations") garbled.relocations = kHuge;
     if (what == "record-shift") garbled.shift = kNaN;
     if (what == "record-elapsed") garbled.elapsed_ms = -INFINITY;

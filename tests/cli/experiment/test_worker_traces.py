@@ -25,14 +25,14 @@ sweep: {seeding.seed: [1, 2]}
 trace: true
 """
 CRASH = "signal 6 (Aborted)" if SANITIZED else "signal 11 (Segmentation fault)"
-ENDED = "the plugin ended its process: "
+ENDED = r"the plugin ended its process in fit\(\): "
 # Plugin, further keys of the experiment, pattern of the reason for the missing trace.
 BAD = [
     ("observed-crashes", "", rf"{ENDED}{re.escape(CRASH)}; last words: .*"
      + ("SUMMARY: AddressSanitizer" if SANITIZED else "somebody watches")),
     ("observed-crashes", "isolate: trial", rf"{ENDED}{re.escape(CRASH)}"),
     ("observed-exits", "", rf"{ENDED}exit\(4\)\n"),
-    ("observed-hangs", "timeout: 3", r"it took longer than 3 s\n"),
+    ("observed-hangs", "timeout: 3", r"it took longer than 3 s in fit\(\)\n"),
     ("observed-eats-memory", f"memory_limit: {'2GiB' if SANITIZED else '300MiB'}",
      r"it used [\d.]+ [MG]iB of memory, 'memory_limit' is "),
     ("observed-is-silent", "",

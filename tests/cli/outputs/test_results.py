@@ -64,6 +64,7 @@ RECORDS = {
     "record-iteration": "it tells an observer that iteration 1 had the number 0",
     "record-changed": "it tells an observer that iteration 1 had so many changed labels: -1",
     "record-unchanged": "it tells an observer that iteration 1 changed 0 labels, where all 150 are new",
+    "record-hidden": "it tells an observer that iteration 2 changed 0 labels, but moved the centroids (shift ",
     "record-relocations": "it tells an observer that iteration 1 had so many relocations: ",
     "record-shift": "it tells an observer that iteration 1 had a shift of nan",
     "record-elapsed": "it tells an observer that iteration 1 had ended after so many milliseconds: ",
@@ -147,12 +148,12 @@ class Results(TestCase):
         ended = r"signal \d+ \([^)]*\)"
         done = run(*OPTION, "fit", mapped, "-k", "3", "--backend", "garbage", status=1,
                    env={"LLOYD_GARBAGE": "changes-samples"})
-        self.assertRegex(done.stderr, rf"(?m)^lloyd: the backend 'garbage' ended the process: {ended}, since the plugin "
+        self.assertRegex(done.stderr, rf"(?m)^lloyd: the backend 'garbage' ended the process in fit\(\): {ended}, since the plugin "
                                       r"wrote to the samples, which it may only read$")
         if SANITIZED:  # the last words are those of the sanitizer
             return
         record, _ = self.run_experiment("changes-samples")
-        self.assertRegex(record["reason"], rf"^the plugin ended its process: {ended}; last words: the plugin wrote to "
+        self.assertRegex(record["reason"], rf"^the plugin ended its process in fit\(\): {ended}; last words: the plugin wrote to "
                                            r"the samples, which it may only read")
 
     def test_a_fit_in_blocks_refuses_what_cannot_be(self):

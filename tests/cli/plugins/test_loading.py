@@ -26,23 +26,32 @@ SINCE = "(, since an exception of type std::runtime_error was not caught: the ma
 WHILE_LOADED = r"ended its process while it was loaded: "
 # Seconds; enough for every good plugin of this build on a busy machine.
 LIMIT = 15
-SILENT = rf"did not answer within [0-9]+ s while it was loaded; --plugin-timeout gives it longer"
+
+def ended_in(call):
+    return rf"ended its process in {call}\(\): "
+
+
+def silent_in(call):
+    return rf"did not answer within [0-9]+ s in {call}\(\); --plugin-timeout gives it longer"
+
 
 # Plugin -> message that refuses it, after the file's name.
 REFUSED = {
     "loading-aborts": WHILE_LOADED + ABORTED,
     "loading-exits": WHILE_LOADED + r"exit\(0\)",
-    "create-exits": WHILE_LOADED + r"exit\(3\)",
-    "probe-aborts": WHILE_LOADED + ABORTED + r"; last words: the driver is \?\[1msick",
-    "probe-exits": WHILE_LOADED + r"exit\(0\)",
-    "probe-closes": "closed the socket of its process while it was loaded",
-    "probe-answers": "sent an unexpected answer while it was loaded",
-    "info-crashes": WHILE_LOADED + CRASHED,
+    "create-exits": ended_in("create") + r"exit\(3\)",
+    "probe-aborts": ended_in("probe") + ABORTED + r"; last words: the driver is \?\[1msick",
+    "probe-exits": ended_in("probe") + r"exit\(0\)",
+    "probe-closes": r"closed the socket of its process in probe\(\)",
+    "probe-answers": r"sent an unexpected answer in probe\(\)",
+    "info-crashes": ended_in("info") + CRASHED,
+    "info-range": r"its backend's info declares the parameter 'tile' with the range from 8 to 4, which has no value",
+    "info-nan": r"its backend's info declares the parameter 'slack' with the range from 0 to nan, which has no value",
     "info-long": r"its backend's info has a text of more than 1000 bytes",
     "info-bytes": r"its backend's info declares the parameter 'x\?' with a name that is not printable UTF-8",
     "info-large": r"its description has [0-9]+ bytes; at most 131071 are possible",
 }
-HANGING = {name: SILENT for name in ("probe-hangs", "probe-stops", "probe-deaf", "info-hangs")}
+HANGING = {name: silent_in(name.split("-")[0]) for name in ("probe-hangs", "probe-stops", "probe-deaf", "info-hangs")}
 # Plugins with a valid description.
 DESCRIBED = ["good", "loading-forks", "loading-prints"]
 
@@ -151,7 +160,7 @@ class Named(LoadingCase):
         config = self.config("sequential, probe-exits, probe-deaf", "optional: [probe-exits, probe-deaf]\n")
         done = run(*options, *run_options, config)
         for name in ("probe-exits", "probe-deaf"):
-            self.assertRegex(done.stderr, rf"(?m)^lloyd: {name} is optional and skipped: .*while it was loaded")
+            self.assertRegex(done.stderr, rf"(?m)^lloyd: {name} is optional and skipped: .* in probe\(\)")
         self.assertEqual({name: record["status"] for name, record in self.records().items()},
                          {"sequential": "ok", "probe-exits": "skipped", "probe-deaf": "skipped"})
 
@@ -251,20 +260,22 @@ class InThisProcess(LoadingCase):
             with self.subTest(name):
                 done = self.fit(name, "--json")
                 self.assertEqual(done.stdout, "")
-                self.assertRegex(done.stderr, rf"(^|\n)lloyd: the backend '{name}' ended the process: {how}\n$")
+                call = name.split("-")[0]
+                self.assertRegex(done.stderr,
+                                 rf"(^|\n)lloyd: the backend '{name}' ended the process in {call}\(\): {how}\n$")
 
     def test_predict_reports_it_too(self):
         model = self.folder / "model.json"
         run("fit", IRIS, "-k", "3", "--model", model)
         done = run(*folder_option("open-exits"), "predict", model, IRIS, "--backend", "open-exits", status=1)
         self.assertEqual((done.stdout, done.stderr),
-                         ("", "lloyd: the backend 'open-exits' ended the process: exit(0)\n"))
+                         ("", "lloyd: the backend 'open-exits' ended the process in open(): exit(0)\n"))
 
     def test_a_run_in_this_process_reports_it_too(self):
         done = run(*folder_option("fit-exits"), "run",
                    self.config("sequential, fit-exits", "isolate: none\n"), status=1)
         self.assertRegex(done.stderr,
-                         r"lloyd: the backend 'sequential' or 'fit-exits' ended the process: exit\(0\)\n$")
+                         r"lloyd: the backend 'sequential' or 'fit-exits' ended the process in fit\(\): exit\(0\)\n$")
         run(*folder_option("good"), "run", self.config("good", "isolate: none\n"))
         self.assertEqual(self.records()["good"]["status"], "ok")
 
@@ -284,12 +295,12 @@ class InThisProcess(LoadingCase):
         def first_load(name):
             return {**os.environ, "LLOYD_FIRST_LOAD": str(self.folder / name)}
         done = self.fit("second-load-aborts", env=first_load("a"))
-        self.assertEqual(done.stderr, f"lloyd: {file_of('second-load-aborts')} ended the process while it "
-                                      "was loaded: signal 6 (Aborted)\n")
+        self.assertEqual(done.stderr, f"lloyd: {file_of('second-load-aborts')} ended the process in "
+                                      "probe(): signal 6 (Aborted)\n")
         limit = ["--plugin-timeout", str(LIMIT)]
         done = self.fit("second-load-hangs", *limit, env=first_load("b"))
-        self.assertEqual(done.stderr, f"lloyd: {file_of('second-load-hangs')} did not load within {LIMIT} s; "
-                                      "--plugin-timeout gives it longer\n")
+        self.assertEqual(done.stderr, f"lloyd: {file_of('second-load-hangs')} did not return from probe() within {LIMIT} "
+                                      "s; --plugin-timeout gives it longer\n")
         run(*folder_option("second-load-hangs"), *limit, "run", self.config("second-load-hangs"), status=1,
             env=first_load("c"))
         record = self.records()["second-load-hangs"]
@@ -340,7 +351,7 @@ class InThisProcess(LoadingCase):
         os.kill(self.wait_for_fit(process), signal.SIGKILL)
         _, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, err),
-                         (1, "lloyd: the backend 'open-deaf' ended the process: signal 9 (Killed)\n"))
+                         (1, "lloyd: the backend 'open-deaf' ended the process in open(): signal 9 (Killed)\n"))
 
     def test_a_reader_that_leaves_ends_it_as_it_ends_others(self):
         data, model = self.folder / "blobs.npy", self.folder / "model.json"

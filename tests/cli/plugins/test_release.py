@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -51,6 +52,18 @@ class Release(WorkerCase):
                                          f"the session was not released, since earlier release() of the session {how}")
                     self.assertEqual(err.count("release()"), 1, err)
                     self.assertIn(f"{name}: {records[0]['release_failure']}\n", err)
+
+    def test_of_a_session_does_not_delay_seeding(self):
+        large = (CONFIG.replace("samples: 60, features: 2", "samples: 230000, features: 8")
+                 .replace("clusters: 3", "clusters: 16").replace("repeats: 3", "repeats: 1")
+                 .replace("[sequential, PLUGINS]", "[PLUGINS, sequential]"))
+        process = self.start(plugins=["session-hangs"], config=large, options=["--plugin-timeout", LIMIT])
+        begun = time.monotonic()
+        _, err = self.run_to_end(process)
+        self.assertLess(time.monotonic() - begun, 55)  # the limit of the seeding is above 60 s
+        self.assertEqual(process.returncode, 0, err)
+        self.assertNotIn("seeding with", err)
+        self.assertEqual([record["status"] for record in self.records()], ["ok"] * 2)
 
     def test_of_a_session_after_its_own_time_limit(self):
         records, _ = self.finished("session-hangs", "timeout: 1.5")

@@ -556,10 +556,11 @@ class Sentences(HostileCase):
                 done = self.run_hostile(hostile, *self.FIT)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertRegex(done.stderr,
-                                 rf"^lloyd: the backend 'hostile' ended the process: {ABORTED}, since {how}\n$")
+                                 rf"^lloyd: the backend 'hostile' ended the process in {hostile.split()[0]}\(\): {ABORTED}, since "
+                                 rf"{how}\n$")
         done = self.run_hostile("probe throw", "backends", "hostile")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, rf"ended its process while it was loaded: {ABORTED}; last words: an exception "
+        self.assertRegex(done.stderr, rf"ended its process in probe\(\): {ABORTED}; last words: an exception "
                                       r"of type int was not caught\n$")
         done = self.run_hostile("fit throw", "verify", self.file, "--case", "stop/labels*")
         self.assertIn("an exception of type int was not caught\n", done.stderr)
@@ -591,7 +592,7 @@ class Sentences(HostileCase):
     def test_a_plugin_that_dies_of_a_broken_pipe(self):
         done = self.run_hostile("fit raise-pipe", *self.FIT)
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "lloyd: the backend 'hostile' ended the process: signal 13 (Broken pipe)\n"))
+                         (1, "lloyd: the backend 'hostile' ended the process in fit(): signal 13 (Broken pipe)\n"))
 
     def test_closed_descriptors(self):
         done = self.run_hostile("load close-all", *self.FIT)

@@ -1,11 +1,15 @@
 // supports() and estimate() agree with the behaviour of fits.
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <string_view>
 
 #include <lloyd/fit.hpp>
+#include <lloyd/plugin/sdk/machine/usable_processors.hpp>
 
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
@@ -78,15 +82,31 @@ void skip_unless_heap_is_measured() {
   }
 }
 
-// Records the heap's size at each iteration without allocating memory.
-class HeapObserver : public Observer {
+// Resident memory of this process, in bytes; 0 if it is unknown. Does not allocate memory.
+std::int64_t resident_bytes() noexcept {
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[128] = {};
+  const ssize_t size = ::read(file, text, sizeof(text) - 1);
+  ::close(file);
+  long long total = 0;
+  long long resident = 0;
+  if (size <= 0 || std::sscanf(text, "%lld %lld", &total, &resident) != 2) return 0;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+// Records the largest heap and the largest resident memory at the end of an iteration, without
+// allocating memory.
+class MemoryObserver : public Observer {
  public:
   bool on_iteration(const IterationRecord&) noexcept override {
-    largest = std::max(largest, heap_bytes());
+    largest_heap = std::max(largest_heap, heap_bytes());
+    largest_resident = std::max(largest_resident, resident_bytes());
     return true;
   }
   bool stop_requested() const noexcept override { return false; }
-  std::int64_t largest = 0;
+  std::int64_t largest_heap = 0;
+  std::int64_t largest_resident = 0;
 };
 
 MemoryEstimate estimated(const Context& context, const Dataset& dataset, const Setting& setting) {
@@ -102,6 +122,23 @@ MemoryEstimate estimated(const Context& context, const Dataset& dataset, const S
   return memory;
 }
 
+// An estimate that is far above the use makes plans refuse fits that would succeed. Only checked
+// with many samples: with few, most workers of a large machine have nothing to do. Backends that
+// use a device may hold host memory that is not observed.
+void check_excess(const std::string& where, std::int64_t samples, const MemoryEstimate& memory,
+                  std::int64_t used) {
+  constexpr std::int64_t kMinSamples = 10000;
+  constexpr std::int64_t kMaxFactor = 64;
+  constexpr std::int64_t kMiBPerProcessor = 16;  // for buffers of threads that were not needed
+  if (samples < kMinSamples || memory.device_bytes > 0) return;
+  const std::int64_t mebibytes = kMiBPerProcessor * usable_processors();
+  const std::int64_t most = kMaxFactor * std::max<std::int64_t>(used, 0) + (mebibytes << 20);
+  expect(memory.host_bytes <= most,
+         "{}: estimate() gives {} bytes, but a fit used {}; at most {} are allowed ({} times as "
+         "many, plus {} MiB), since an estimate that is too high refuses fits that would succeed",
+         where, memory.host_bytes, used, most, kMaxFactor, mebibytes);
+}
+
 // A fit uses no more host memory than estimated, plus an allowance. Device memory cannot be
 // observed here.
 void check_estimate(const Context& context, const Samples& samples, std::int64_t clusters) {
@@ -109,19 +146,21 @@ void check_estimate(const Context& context, const Samples& samples, std::int64_t
   const Dataset dataset = make_dataset(samples, context.dtype());
   if (!context.beyond(dataset, clusters).empty()) return;
   Setting setting = one_iteration(samples, clusters);
+  MemoryObserver observer;
   setting.max_iterations = 5;  // some buffers are allocated in later iterations only
   const MemoryEstimate memory = estimated(context, dataset, setting);
+  const Run run{kObserveIterations, false, &observer};
+  const std::int64_t resident_before = resident_bytes();
   // A first fit allocates the memory that the backend keeps for the process.
-  run_fit(*context.open(dataset, clusters), samples, setting, Run{0, false, nullptr});
+  run_fit(*context.open(dataset, clusters), samples, setting, run);
   // Memory of the test itself: initial centroids and outputs.
   const std::int64_t mine = 16 * clusters * samples.d + 4 * samples.n + 8 * clusters;
-  HeapObserver observer;
+  observer.largest_heap = 0;
   const std::int64_t before = heap_bytes();
   const OwnedSession session = context.open(dataset, clusters);
-  const Trial trial =
-      run_fit(*session, samples, setting, Run{kObserveIterations, false, &observer});
+  const Trial trial = run_fit(*session, samples, setting, run);
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
-  const std::int64_t held = observer.largest - before - mine;
+  const std::int64_t held = observer.largest_heap - before - mine;
   const auto allowed =
       kAllowedBytes + static_cast<std::int64_t>(1.1 * static_cast<double>(memory.host_bytes));
   expect(
@@ -129,6 +168,8 @@ void check_estimate(const Context& context, const Samples& samples, std::int64_t
       "{}: a fit held {} bytes of the heap; estimate() gives {} bytes, so at most {} are allowed "
       "(1.1 times as many, plus 128 KiB)",
       describe("estimate", samples, setting), held, memory.host_bytes, allowed);
+  const std::int64_t grown = observer.largest_resident - resident_before;
+  check_excess(describe("estimate", samples, setting), samples.n, memory, std::max(held, grown));
 }
 
 void estimate(const Context& context) {

@@ -208,6 +208,61 @@ TEST_F(StepCalls, ChangeAllLabelsInTheFirstPass) {
   EXPECT_EQ(error_of_passes(), "(nothing was thrown)");
 }
 
+// Writes the labels of all passes, but reports no change from the second one on.
+struct HidingStep : RowStep<HidingStep, double> {
+  explicit HidingStep(const DatasetView& view) : RowStep(view, {}) {}
+  std::int32_t label(const double* x) const {
+    return nearest_centroid(x, centroids, clusters, dataset.features).label;
+  }
+  std::int64_t assign(RowRange block, std::int32_t* labels) {
+    const std::int64_t changed = RowStep::assign(block, labels);
+    return changed == block.size() ? changed : 0;
+  }
+};
+static_assert(Step<HidingStep> && !ReportsLabelChanges<HidingStep>);
+
+// The same for a step that reports which labels change.
+struct HidingChanges : HidingStep {
+  using HidingStep::assign;
+  using HidingStep::HidingStep;
+  std::int64_t assign(RowRange block, std::int32_t* labels, LabelChangeSums<double>& changes) {
+    const std::int64_t changed = assign(block, labels);
+    if (changed > 0) changes.add(block, labels);
+    return changed;
+  }
+};
+static_assert(Step<HidingChanges> && ReportsLabelChanges<HidingChanges>);
+
+template <class S>
+std::string error_of_fit(std::int32_t profile, double scale) {
+  const Dataset data{"samples",
+                     Matrix::from_values(std::vector<double>{0, 1, 2, 9, 20 * scale, 21}, 6, 1)};
+  const std::vector<double> start{0, 1};
+  S step{data.view()};
+  LloydLoop<S> loop{step, data.view()};
+  FitSpec spec;
+  spec.clusters = 2;
+  spec.initial_centroids = start.data();
+  spec.max_iterations = 10;
+  spec.profile = profile;
+  FitResult result;
+  return message_of<StatusError>([&] { loop.fit(spec, nullptr, result); });
+}
+
+// With 0 changed labels a fit ends, here after its second iteration of more.
+TEST(ChangedLabels, AreComparedWithTheSumsWhenAFitEnds) {
+  for (const double scale : {1.0, 1e100}) {  // integer and compensated sums
+    for (const std::int32_t profile : {0, 1}) {
+      EXPECT_EQ(error_of_fit<HidingStep>(profile, scale),
+                "0 changed labels are reported in iteration 2, but the mean of cluster 0 is not "
+                "that of the iteration before; the number of changed labels is wrong");
+    }
+  }
+  EXPECT_EQ(error_of_fit<HidingChanges>(0, 1),
+            "the step's assign() reports 0 changed labels, but gives cluster 0 3 samples, where "
+            "its sums have 1; it must report each changed label");
+}
+
 // Hands out the given blocks, to the given worker.
 struct GivenBlocks : RowStep<GivenBlocks, double> {
   explicit GivenBlocks(const DatasetView& view) : RowStep(view, {}) {}

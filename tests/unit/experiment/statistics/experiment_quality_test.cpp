@@ -58,6 +58,27 @@ TEST(ExperimentQuality, FinalInertiaMustBeWithinTwoPercent) {
       compare(quality(Accuracy::exact, 0, 0), 1, quality(Accuracy::exact, 0, 0), 1).speedup);
 }
 
+TEST(ExperimentQuality, CanonicalResultsMustBeTheSame) {
+  const auto canonical = [](std::int64_t iterations, double final) {
+    Quality result = quality(Accuracy::exact, 100, final);
+    result.canonical = true;
+    result.iterations = iterations;
+    return result;
+  };
+  EXPECT_TRUE(compare(canonical(14, 50), 1, canonical(14, 50), 1).speedup);
+  EXPECT_TRUE(compare(canonical(0, 50), 1, canonical(14, 50), 1).speedup);
+  Comparison comparison = compare(canonical(2, 50.5), 1, canonical(14, 50), 1);
+  EXPECT_FALSE(comparison.speedup);
+  EXPECT_EQ(comparison.text, "2 iterations instead of 14, but both stated canonical");
+  comparison = compare(canonical(14, 50.5), 1, canonical(14, 50), 1);
+  EXPECT_FALSE(comparison.speedup);
+  EXPECT_EQ(comparison.text, "final inertia +9.9e-03, but both stated canonical");
+  // Others may end after another number of iterations.
+  Quality other = quality(Accuracy::exact, 100, 50.5);
+  other.iterations = 2;
+  EXPECT_TRUE(compare(other, 1, canonical(14, 50), 1).speedup);
+}
+
 TEST(ExperimentQuality, ALessAccurateBackendHasNoSpeedup) {
   const Comparison comparison =
       compare(quality(Accuracy::float32), 1, quality(Accuracy::exact), 10);

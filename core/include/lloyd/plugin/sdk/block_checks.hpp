@@ -48,6 +48,17 @@ inline void check_first_labels(std::int64_t changed, std::int64_t rows) {
                                               std::to_string(rows) + " are new");
 }
 
+// Throws StatusError unless the labels of a cluster are as many as its last sums have, after a pass
+// that reported no changed label.
+inline void check_closing_count(std::int64_t cluster, std::int64_t labels, std::int64_t sums) {
+  if (labels == sums) return;
+  throw StatusError(StatusCode::internal,
+                    "the step's assign() reports 0 changed labels, but gives cluster " +
+                        std::to_string(cluster) + " " + std::to_string(labels) +
+                        " samples, where its sums have " + std::to_string(sums) +
+                        "; it must report each changed label");
+}
+
 // Shared by the workers of a step: whether they stop, and why. Thread-safe until
 // throw_if_stopped().
 class BlockChecks {

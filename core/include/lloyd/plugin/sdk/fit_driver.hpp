@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
@@ -124,6 +125,10 @@ class FitPasses {
 };
 
 /// Passes with the update on the host, which computes the means from the sums of all samples.
+///
+/// update() checks the number of changed labels, at no cost: sums are exact or summed in a fixed
+/// order, so if no label changed and no cluster was relocated, neither before nor after it, the
+/// means have the bits of the current centroids. If they have not, the fit would stop too early.
 class HostFitPasses : public FitPasses, public RelocationPasses {
  public:
   FinishedIterations update(std::int64_t iteration) final {
@@ -133,6 +138,9 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
     finished.relocations = relocate_empty_clusters(spec_, iteration, sums, *this);
     former_centroids_ = centroids_;
     move_to_means(sums, features_, centroids_);
+    is_fixed_point_ = has_means_ && finished.changed == 0 && finished.relocations == 0;
+    has_means_ = finished.relocations == 0;
+    if (is_fixed_point_ && centroids_ != former_centroids_) fail_moved(iteration);
     return finished;
   }
   double squared_shift() final { return lloyd::squared_shift(former_centroids_, centroids_); }
@@ -151,11 +159,29 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
   virtual ClusterSums& sum_labels() = 0;
   /// Number of labels that assign() changed.
   virtual std::int64_t changed() const = 0;
+  /// Throws StatusError. Passes of several ranks, which all fail alike here, override it.
+  [[noreturn]] virtual void fail(const Status& status) { throw StatusError(status); }
+  /// True if the last iteration changed no label and no centroid: another assignment would give the
+  /// same labels.
+  bool is_fixed_point() const { return is_fixed_point_; }
 
  private:
+  void fail_moved(std::int64_t iteration) {
+    const auto moved =
+        std::mismatch(centroids_.begin(), centroids_.end(), former_centroids_.begin()).first;
+    const std::int64_t cluster = (moved - centroids_.begin()) / features_;
+    const std::string text =
+        "0 changed labels are reported in iteration " + std::to_string(iteration) +
+        ", but the mean of cluster " + std::to_string(cluster) +
+        " is not that of the iteration before; the number of changed labels is wrong";
+    fail(Status::error(StatusCode::internal, text.c_str()));
+  }
+
   const FitSpec& spec_;
   std::int64_t features_;
   std::vector<double> centroids_, former_centroids_;  // k x d
+  bool has_means_ = false;       // the centroids are the means of the last labels
+  bool is_fixed_point_ = false;  // after the last iteration
 };
 
 namespace fit_driver_detail {

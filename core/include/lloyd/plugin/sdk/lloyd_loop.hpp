@@ -515,6 +515,7 @@ class LloydLoop {
     void close(FitResult& result) override {
       loop_.assign_all(centroids().data(), labels_, Accumulate::counts_and_inertia);
       distances_ += loop_.pass_distances();
+      if (is_fixed_point()) check_closing_counts();
       loop_.publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     }
 
@@ -560,6 +561,19 @@ class LloydLoop {
     std::int64_t changed() const override { return changed_; }
 
    private:
+    // If no label changed since the last sums, their counts are also those of the labels.
+    void check_closing_counts() {
+      std::int64_t changed = 0;
+      loop_.for_each_worker([&](const LoopWorker& worker) { changed += worker.changed; });
+      if (changed > 0) return;  // labels may differ if the step is not deterministic
+      for (std::int64_t c = 0; c < loop_.clusters_; ++c) {
+        std::int64_t count = 0;
+        loop_.for_each_worker(
+            [&](const LoopWorker& worker) { count += worker.counts[static_cast<std::size_t>(c)]; });
+        detail::check_closing_count(c, count, loop_.sums_->count(c));
+      }
+    }
+
     LloydLoop& loop_;
     std::int32_t* labels_;
     // Integer sums are accumulated block by block while the rows are in cache. Compensated sums
