@@ -222,11 +222,10 @@ void check_labelling(const std::string& backend, std::int64_t clusters,
 
 double shift_of_rounding(std::span<const FeatureStatistics> statistics, DType dtype,
                          std::int64_t clusters) {
-  const double epsilon = dtype == DType::float32 ? 0x1p-23 : 0x1p-52;
+  const double relative = dtype == DType::float32 ? 0x1p-12 : 0x1p-26;
   double sum = 0;
   for (const FeatureStatistics& feature : statistics) {
-    const double move =
-        4 * epsilon * std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+    const double move = relative * std::max(std::abs(feature.minimum), std::abs(feature.maximum));
     sum += move * move;
   }
   return static_cast<double>(clusters) * sum;

@@ -52,8 +52,9 @@ struct ObservedFit {
   double shift_of_rounding = 0;    ///< shift_of_rounding()
 };
 
-/// Maximum squared shift of k centroids whose clusters do not change: each of two means may differ
-/// from the exact one by 2 ulp (in the data type) of the largest value.
+/// Maximum squared shift of k centroids whose clusters do not change: a mean of values that are
+/// summed in another order each time, in the data type, may differ by half of the digits of the
+/// largest value.
 double shift_of_rounding(std::span<const FeatureStatistics> statistics, DType dtype,
                          std::int64_t clusters);
 
