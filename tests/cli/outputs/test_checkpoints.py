@@ -47,7 +47,8 @@ class Checkpoints(TestCase):
         self.assertGreater(whole["iterations"], limits[-1])
         for index, limit in enumerate(limits):
             said = self.limited("parts", limit, *options, *(["--resume"] if index else []), data=data).stderr
-            self.assertIn(f"the fit reached the limit of {limit} iterations; --resume", said)
+            iterations = "iteration" if limit == 1 else "iterations"
+            self.assertIn(f"the fit reached the limit of {limit} {iterations}; --resume", said)
             self.assertEqual(self.state()["iterations"], limit - 1)
         parts = json.loads(self.limited("parts", 300, *options, "--resume", "--json", data=data).stdout)
         self.assertEqual(parts["resumed_iterations"], limits[-1] - 1)
