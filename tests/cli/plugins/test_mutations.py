@@ -12,33 +12,49 @@ from program import LLOYD, ROOT, SANITIZED, TestCase, run
 
 SDK = "lloyd/plugin/sdk/"
 
-# Defect, file, code, replacement, cases that must fail.
+# Defect, file, code, replacement, cases that must fail. MUTANT is true in the process that tests this mutation.
 MUTATIONS = [
     ("ties go to the highest index", "sequential.cpp",
-     "if (distance < lowest)", "if (distance <= lowest)", ["lattice/ties"]),
+     "if (distance < lowest)", "if (MUTANT ? distance <= lowest : distance < lowest)", ["lattice/ties"]),
     ("unchanged labels do not stop", SDK + "iteration_rules.hpp",
-     "if (record.changed == 0) return StopReason::labels;", "", ["stop/labels"]),
+     "if (record.changed == 0) return StopReason::labels;",
+     "if (!MUTANT && record.changed == 0) return StopReason::labels;", ["stop/labels"]),
     ("tolerance is passed over", SDK + "iteration_rules.hpp",
-     "record.shift <= spec.tolerance", "record.shift < 0", ["stop/tolerance"]),
+     "record.shift <= spec.tolerance", "(MUTANT ? record.shift < 0 : record.shift <= spec.tolerance)",
+     ["stop/tolerance"]),
     ("no closing assignment", SDK + "lloyd_loop.hpp",
-     "      loop_.assign_all(centroids().data(), labels_, Accumulate::counts_and_inertia);\n",
-     "      loop_.sum_labels(labels_);\n", ["stop/closing-assignment"]),
+     "loop_.assign_all(centroids().data(), labels_, Accumulate::counts_and_inertia);",
+     """if (MUTANT) {
+        loop_.sum_labels(labels_);
+      } else {
+        loop_.assign_all(centroids().data(), labels_, Accumulate::counts_and_inertia);
+      }""", ["stop/closing-assignment"]),
     ("a cancelled fit returns no centroids", SDK + "fit_driver.hpp",
-     "result.valid |= kValidCentroids;", "if (!cancelled) result.valid |= kValidCentroids;",
+     "result.valid |= kValidCentroids;", "if (!MUTANT || !cancelled) result.valid |= kValidCentroids;",
      ["cancel/at-iteration"]),
     ("a count is off by one", SDK + "cluster_sums.hpp",
-     "++counts_[static_cast<std::size_t>(to)];", "counts_[static_cast<std::size_t>(to)] += 2;",
+     "++counts_[static_cast<std::size_t>(to)];", "counts_[static_cast<std::size_t>(to)] += MUTANT ? 2 : 1;",
      ["empty/relocate"]),
     ("counts of the closing assignment start at one", SDK + "lloyd_loop.hpp",
      "worker.counts.assign(static_cast<std::size_t>(clusters_), 0);",
-     "worker.counts.assign(static_cast<std::size_t>(clusters_), 1);", ["lattice/one-iteration"]),
+     "worker.counts.assign(static_cast<std::size_t>(clusters_), MUTANT ? 1 : 0);", ["lattice/one-iteration"]),
     ("relocation takes a cluster's only sample", SDK + "iteration_rules.hpp",
-     "if (donor_count < 2) continue;", "if (donor_count < 1) continue;",
+     "if (donor_count < 2) continue;", "if (donor_count < (MUTANT ? 1 : 2)) continue;",
      ["empty/relocate-spares-single-samples"]),
     ("a relocation does not keep the fit going", SDK + "iteration_rules.hpp",
      "spec.stop_rule == StopRule::converge && record.relocations == 0",
-     "spec.stop_rule == StopRule::converge", ["stop/relocation-goes-on"]),
+     "spec.stop_rule == StopRule::converge && (MUTANT || record.relocations == 0)",
+     ["stop/relocation-goes-on"]),
 ]
+
+# Included before all code: true for the mutation that the environment selects.
+SWITCH = """
+#include <cstdlib>
+inline bool lloyd_mutant(int number) {
+  const char* const selected = std::getenv("LLOYD_MUTANT");
+  return selected != nullptr && std::atoi(selected) == number;
+}
+"""
 
 # Replaces the closing assignment: counts and inertia of the last iteration's labels.
 LAST_LABELS = """
@@ -57,39 +73,44 @@ LAST_LABELS = """
 
 
 class Mutations(TestCase):
-    def build(self, file=None, code=None, replacement=None):
-        """Builds the baseline with one mutation and returns the plugin."""
+    def build(self, mutated):
+        """Builds the baseline, or the baseline with all mutations, and returns the plugin."""
         tree = self.folder / "tree"
         shutil.rmtree(tree, ignore_errors=True)
         shutil.copytree(ROOT / "core" / "include", tree)
         shutil.copy(ROOT / "plugins" / "sequential" / "sequential.cpp", tree)
-        if file is not None:
+        (tree / "switch.hpp").write_text(SWITCH)
+        for number, (_, file, code, replacement, _) in enumerate(MUTATIONS if mutated else []):
             text = (tree / file).read_text()
             self.assertEqual(text.count(code), 1, f"{file} no longer has: {code}")
-            text = text.replace(code, replacement)
+            text = text.replace(code, replacement.replace("MUTANT", f"lloyd_mutant({number})"))
             if "sum_labels" in replacement:
                 text = text.replace("\n  S& step_;\n", LAST_LABELS)
             (tree / file).write_text(text)
         plugin = self.folder / "lloyd_mutant.so"
         # The control runs the whole suite; a mutation runs few cases, so compiling it takes longer.
         subprocess.run(
-            [os.environ.get("CXX", "c++"), "-std=c++20", "-O0" if file else "-O1", "-fPIC", "-shared",
+            [os.environ.get("CXX", "c++"), "-std=c++20", "-O0" if mutated else "-O1", "-fPIC", "-shared",
              "-fvisibility=hidden", "-ffp-contract=off", "-DLLOYD_PLUGIN_NAME=\"mutant\"",
-             "-DLLOYD_PLUGIN_VERSION=\"0\"", "-I", str(tree), str(tree / "sequential.cpp"), "-o",
-             str(plugin)], check=True)
+             "-DLLOYD_PLUGIN_VERSION=\"0\"", "-include", str(tree / "switch.hpp"), "-I", str(tree),
+             str(tree / "sequential.cpp"), "-o", str(plugin)], check=True)
         return plugin
 
     @unittest.skipIf(SANITIZED, "the plain build shows it")
     def test_each_break_is_seen(self):
-        run("verify", self.build())  # the control: the unmodified baseline passes
-        for what, file, code, replacement, cases in MUTATIONS:
+        run("verify", self.build(mutated=False))  # the control: the unmodified baseline passes
+        plugin = self.build(mutated=True)
+        for number, (what, _, _, _, cases) in enumerate(MUTATIONS):
             with self.subTest(what):
-                plugin = self.build(file, code, replacement)
                 for case in cases:
                     done = subprocess.run([LLOYD, "verify", str(plugin), "--case", case + "*"],
-                                          capture_output=True, text=True, timeout=300)
+                                          capture_output=True, text=True, timeout=300,
+                                          env={**os.environ, "LLOYD_MUTANT": str(number)})
                     self.assertEqual(done.returncode, 1, f"{case} passed although {what}")
                     self.assertRegex(done.stdout, rf"(?m)^failed +{case}")
+        # Without a selected mutation, the same plugin passes these cases.
+        for case in {case for *_, cases in MUTATIONS for case in cases}:
+            run("verify", plugin, "--case", case + "*")
 
 
 if __name__ == "__main__":
