@@ -233,7 +233,8 @@ double shift_of_rounding(std::span<const FeatureStatistics> statistics, DType dt
 
 std::string record_fault(const ObservedFit& fit, const IterationRecord& record,
                          std::int64_t iteration, std::int64_t former_relocations, double call_ms) {
-  const auto& [spec, shape, total_samples, shift_of_rounding] = fit;
+  const FitSpec& spec = fit.spec;
+  const ProblemShape& shape = fit.shape;
   const auto fault = [&](const char* what, auto value) {
     return fmt::format("it tells an observer that iteration {} had {} {}", iteration, what, value);
   };
@@ -241,12 +242,12 @@ std::string record_fault(const ObservedFit& fit, const IterationRecord& record,
   if (record.iteration != iteration || iteration > spec.max_iterations) {
     return fault("the number", record.iteration);
   }
-  if (record.changed < 0 || record.changed > total_samples) {
+  if (record.changed < 0 || record.changed > fit.total_samples) {
     return fault("so many changed labels:", record.changed);
   }
-  if (iteration == 1 && record.changed != total_samples) {
+  if (iteration == 1 && record.changed != fit.total_samples) {
     return fmt::format("it tells an observer that iteration 1 changed {}, where all {} are new",
-                       format_count(record.changed, "label"), total_samples);
+                       format_count(record.changed, "label"), fit.total_samples);
   }
   if (record.relocations < 0 || record.relocations > shape.clusters) {
     return fault("so many relocations:", record.relocations);
@@ -254,7 +255,7 @@ std::string record_fault(const ObservedFit& fit, const IterationRecord& record,
   if (!(record.shift >= 0) || !std::isfinite(record.shift))
     return fault("a shift of", record.shift);
   if (iteration > 1 && record.changed == 0 && record.relocations == 0 && former_relocations == 0 &&
-      record.shift > shift_of_rounding) {
+      record.shift > fit.shift_of_rounding) {
     return fmt::format(
         "it tells an observer that iteration {} changed 0 labels, but moved the centroids (shift "
         "{}); the means of the same clusters are the same",
