@@ -519,7 +519,6 @@ ResultCheck BackendSession::run_check(const ReturnedLabels& returned,
                                       const ProgressFunction& progress) {
   const FloatEnvironment environment;
   const Ranks ranks(opened_->communicator());
-  const std::int64_t n = dataset_.samples();
   with_core_errors([&] {
     ranks.together([&] {
       check_dataset();
@@ -533,6 +532,7 @@ ResultCheck BackendSession::run_check(const ReturnedLabels& returned,
       }
     });
   });
+  const std::int64_t n = dataset_.samples();
   if (dataset_.in_device_memory()) {
     return with_core_errors([&] { return check_fetched_rows(*backend_, dataset_, returned); });
   }
