@@ -465,6 +465,15 @@ TEST_F(Csv, NamesThatBeginWithAByteOrderMarkReadBack) {
   }
 }
 
+TEST_F(Csv, NamesThatBeginLikeHtmlOrJsonReadBack) {
+  for (const std::string name : {"<!doctype1", "<html", "{", "[{"}) {
+    const Dataset data = read("\"" + name + "\",b\n1,2\n");
+    ASSERT_EQ(data.feature_names, (std::vector<std::string>{name, "b"}));
+    write_csv(folder_.path() / "copy.csv", data);
+    EXPECT_EQ(read_csv(folder_.path() / "copy.csv").feature_names, data.feature_names);
+  }
+}
+
 TEST_F(Csv, NamesAndClassesThatAreNumbersReadBack) {
   const auto file = folder_.path() / "out.csv";
   for (const Texts& names : {Texts{"1", "2"}, Texts{"x", "2"}, Texts{"nan", ""}, Texts{}}) {

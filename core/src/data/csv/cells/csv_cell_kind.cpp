@@ -177,7 +177,7 @@ std::string without_repeated_blanks(std::string text) {
 
 bool needs_quotes(std::string_view text) {
   return kind_of_cell(text) != CellKind::name ||
-         text.find_first_of(",\" \t") != std::string_view::npos ||
+         text.find_first_of(",\" \t") != std::string_view::npos || text.find_first_of("<{[") == 0 ||
          static_cast<unsigned char>(text.front()) >= 0xef;
 }
 

@@ -45,7 +45,8 @@ class MissingValues {
 };
 
 /// True if Lloyd writes the text in quotes: it could be read as a value, blanks at its ends would
-/// be lost, it has a delimiter or quote, or its first byte could begin a byte-order mark.
+/// be lost, it has a delimiter or quote, or its first byte could begin a byte-order mark, HTML or
+/// JSON.
 bool needs_quotes(std::string_view text);
 
 /// The end of a message about a text that is not a number.
