@@ -268,7 +268,7 @@ class Dataset {
     OwnedMatrix() = default;
     explicit OwnedMatrix(Matrix matrix) noexcept : Matrix(std::move(matrix)) {}
     OwnedMatrix(const OwnedMatrix&) = default;
-    OwnedMatrix(OwnedMatrix&& other) noexcept : Matrix(other) { other.release(); }
+    OwnedMatrix(OwnedMatrix&& other) noexcept : OwnedMatrix() { *this = std::move(other); }
     OwnedMatrix& operator=(const OwnedMatrix&) = default;
     OwnedMatrix& operator=(OwnedMatrix&& other) noexcept {
       Matrix::operator=(other);
@@ -293,8 +293,8 @@ class Dataset {
     Presence() : token_(std::make_shared<char>()) {}
     Presence(const Presence&) : Presence() {}
     Presence(Presence&&) noexcept = default;
-    Presence& operator=(const Presence&) {
-      if (token_ == nullptr) token_ = std::make_shared<char>();
+    Presence& operator=(const Presence& other) {
+      if (this != &other && token_ == nullptr) token_ = std::make_shared<char>();
       return *this;
     }
     std::weak_ptr<const char> observe() const { return token_; }
