@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include <lloyd/fit.hpp>
@@ -89,10 +89,10 @@ std::int64_t resident_bytes() noexcept {
   char text[128] = {};
   const ssize_t size = ::read(file, text, sizeof(text) - 1);
   ::close(file);
-  long long total = 0;
-  long long resident = 0;
-  if (size <= 0 || std::sscanf(text, "%lld %lld", &total, &resident) != 2) return 0;
-  return resident * ::sysconf(_SC_PAGESIZE);
+  if (size <= 0) return 0;
+  char* pages = nullptr;
+  std::strtoll(text, &pages, 10);  // the whole address space
+  return std::strtoll(pages, nullptr, 10) * ::sysconf(_SC_PAGESIZE);
 }
 
 // Records the largest heap and the largest resident memory at the end of an iteration, without
