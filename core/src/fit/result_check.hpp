@@ -52,9 +52,9 @@ struct ObservedFit {
   double shift_of_rounding = 0;    ///< shift_of_rounding()
 };
 
-/// Maximum squared shift of k centroids whose clusters do not change: a mean of values that are
-/// summed in another order each time, in the data type, may differ by half of the digits of the
-/// largest value.
+/// Upper limit of the squared shift of k centroids whose clusters do not change, in the squared
+/// unit of the data. It allows for sums in the data type whose order varies from pass to pass:
+/// their rounding errors are taken to stay within the lower half of the digits.
 double shift_of_rounding(std::span<const FeatureStatistics> statistics, DType dtype,
                          std::int64_t clusters);
 
