@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, process_tree, run
+from program import BAD_PLUGINS, IRIS, LLOYD, TestCase, process_folders, process_tree, run
 
 # Time limits of the plugin in seconds, tried in order: on a busy machine, loading alone may exceed the first.
 LIMITS = (3, 20, 120)
@@ -15,13 +15,12 @@ LIMITS = (3, 20, 120)
 def processes_with(text):
     """Processes with this text in their maps or command line."""
     found = []
-    for folder in pathlib.Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                if text in (folder / "maps").read_text() + (folder / "cmdline").read_text():
-                    found.append(int(folder.name))
-            except OSError:
-                pass
+    for folder in process_folders():
+        try:
+            if text in (folder / "maps").read_text() + (folder / "cmdline").read_text():
+                found.append(int(folder.name))
+        except OSError:
+            pass
     return found
 
 

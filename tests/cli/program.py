@@ -58,16 +58,20 @@ def run_json(*arguments):
     return json.loads(run(*arguments, "--json").stdout)
 
 
+def process_folders():
+    """The folders of all processes in /proc. A process may end at any time: reading its files may raise OSError."""
+    return [pathlib.Path("/proc", name) for name in os.listdir("/proc") if name.isdigit()]
+
+
 def process_table():
     """Parent and state of each process; the state "Z" is a zombie. (Not every kernel lists children.)"""
     found = {}
-    for folder in pathlib.Path("/proc").iterdir():
+    for folder in process_folders():
         try:
-            if folder.name.isdigit():
-                state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
-                found[int(folder.name)] = int(parent), state
+            state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
         except OSError:
-            pass  # the process has ended
+            continue
+        found[int(folder.name)] = int(parent), state
     return found
 
 

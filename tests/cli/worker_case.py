@@ -8,15 +8,13 @@ import resource
 import subprocess
 import time
 
-from program import BAD_PLUGINS, LLOYD, TestCase, process_table
+from program import BAD_PLUGINS, LLOYD, TestCase, process_folders, process_table
 
 
 def processes_of(parent):
     """The processes that a run has started for trials, including those forked by plugins."""
     found = []
-    for folder in pathlib.Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
+    for folder in process_folders():
         try:
             if f"worker\0--parent\0{parent}\0" in (folder / "cmdline").read_text(errors="replace"):
                 found.append(int(folder.name))

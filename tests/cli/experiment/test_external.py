@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from program import LLOYD, ROOT, TestCase, leaves_no_descriptor, run
+from program import LLOYD, ROOT, TestCase, leaves_no_descriptor, process_folders, run
 
 PROGRAM = (ROOT / "tests" / "cli" / "external_program.py").read_text()
 # Executes its arguments where close_range(2), whose number is the same on all architectures, gives ENOSYS.
@@ -419,13 +419,13 @@ class External(TestCase):
     def running(self, what):
         """Processes that run or describe the external program from this test's folder."""
         found = []
-        for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        for process in process_folders():
             try:
-                words = command.read_bytes().split(b"\0")
+                words = (process / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
             if str(self.folder).encode() in b"".join(words) and what.encode() in words:
-                found.append(command.parent.name)
+                found.append(process.name)
         return found
 
     def test_programs_of_the_peers_describe_themselves(self):
