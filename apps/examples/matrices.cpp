@@ -15,7 +15,7 @@
 #endif
 
 lloyd::Fit fit_span(std::span<const float> values, std::int64_t features, std::int64_t k) {
-  return lloyd::kmeans(values.data(), std::ssize(values) / features, features, k);
+  return lloyd::kmeans(values, features, k);
 }
 
 #ifdef EIGEN_WORLD_VERSION

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include <lloyd/backend_choice.hpp>
 #include <lloyd/error.hpp>
@@ -35,16 +36,23 @@ struct KMeansOptions {
   CheckpointOptions checkpoints = {};
 };
 
-/// Clusters n x d float32 samples, row-major without gaps, into k clusters: seeds, fits, checks the
-/// result. Samples are in host memory and only read. A fit that `stop` or `on_iteration` cancelled
-/// is returned with Fit::cancelled set; without centroids if no iteration finished. Throws
-/// InputError for a null pointer, for sizes, values and options out of range and for what
-/// load_backend() refuses, BackendError for an error of the backend, and std::bad_alloc if host
-/// memory is exhausted; see Error.
+/// Clusters n samples (not values) of d float32 features, row-major without gaps, into k clusters:
+/// seeds, fits, checks the result. Samples are in host memory and only read. A fit that `stop` or
+/// `on_iteration` cancelled is returned with Fit::cancelled set; without centroids if no iteration
+/// finished. Throws InputError for a null pointer, for sizes, values and options out of range and
+/// for what load_backend() refuses, BackendError for an error of the backend, and std::bad_alloc if
+/// host memory is exhausted; see Error.
 Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
            const KMeansOptions& options = {});
 /// The same for float64 samples.
 Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options = {});
+/// The same for a vector or an array of samples: n x d values, from which n follows. Throws
+/// InputError unless their number is a multiple of d >= 1.
+Fit kmeans(std::span<const float> samples, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options = {});
+/// The same for float64 samples.
+Fit kmeans(std::span<const double> samples, std::int64_t d, std::int64_t k,
            const KMeansOptions& options = {});
 /// The same for samples of any row stride.
 Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options = {});

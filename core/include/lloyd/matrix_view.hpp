@@ -46,6 +46,8 @@ Matrix strided_matrix(const T* values, std::int64_t rows, std::int64_t columns,
   if ((column_stride == 1 || columns <= 1) && (row_stride >= columns || rows <= 1)) {
     return Matrix::view(values, rows, columns, rows <= 1 ? columns : row_stride);
   }
+  // No loop could copy these; Dataset says what is wrong with such a shape.
+  if (rows < 1 || columns < 1) return Matrix::view(values, rows, columns);
   std::vector<T> copy;
   copy.reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
   for (std::int64_t i = 0; i < rows; ++i) {

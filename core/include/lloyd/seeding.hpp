@@ -45,9 +45,10 @@ struct Seeding {
   double oversampling = 1;
   std::int64_t rounds = 5;  ///< for k-means||: number of rounds, 1 to kMaxRounds
   /// For SeedingMethod::file: the centroids, k x d values, row-major; they need not come from a
-  /// file. `file` names their origin in messages.
+  /// file.
   std::vector<double> centroids{};
-  std::string file{};  ///< origin of `centroids`
+  /// The origin of `centroids`, for messages only. The library reads no file of this name.
+  std::string file{};
 };
 
 /// Throws InputError if the method does not exist, or one of its options is out of range.

@@ -13,6 +13,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 #include <lloyd/random.hpp>
 
+#include "data/rows/check_rows.hpp"
 #include "data/rows/read_all.hpp"
 #include "dataset/squared_range.hpp"
 
@@ -77,6 +78,7 @@ class BlobsRows : public RowSource {
   DType dtype() const override { return spec_.dtype; }
 
   void read(RowRange rows, void* values) const override {
+    check_rows(*this, rows);
     const FloatEnvironment environment;
     // Not before: who writes the rows looks first whether there is space for them.
     std::call_once(centres_drawn_, [this] { centres_ = draw_centres(spec_); });

@@ -27,8 +27,10 @@ Matrix own_values(std::vector<T> values, std::int64_t rows, std::int64_t columns
   std::int64_t size = 0;
   if (rows < 0 || columns < 0 || __builtin_mul_overflow(rows, columns, &size) ||
       size != std::ssize(values)) {
-    throw InputError(fmt::format("{} values are given for {} of {}", values.size(),
-                                 format_count(rows, "row"), format_count(columns, "column")));
+    throw InputError(fmt::format(
+        "{} values are given for {} of {}{}", values.size(), format_count(rows, "row"),
+        format_count(columns, "column"),
+        rows == std::ssize(values) ? "; rows is the number of samples, not of values" : ""));
   }
   auto storage = std::make_shared<std::vector<T>>(std::move(values));
   Matrix matrix;

@@ -34,11 +34,27 @@ Matrix standardized_values(const Matrix& matrix, const Standardization& map) {
 
 }  // namespace
 
-void Standardization::check(std::size_t values) const {
-  if (!mean.empty() && deviation.size() == mean.size() && values % mean.size() == 0) return;
-  throw InputError(fmt::format(
-      "a standardization with {} and {} cannot map {}", format_count(mean.size(), "mean"),
-      format_count(deviation.size(), "deviation"), format_count(values, "value")));
+void Standardization::check() const {
+  if (mean.empty() || deviation.size() != mean.size()) {
+    throw InputError(fmt::format(
+        "a standardization has {} and {}; it needs one of each for every feature",
+        format_count(mean.size(), "mean"), format_count(deviation.size(), "deviation")));
+  }
+  for (std::size_t j = 0; j < mean.size(); ++j) {
+    if (std::isfinite(mean[j]) && std::isfinite(deviation[j]) && deviation[j] > 0) continue;
+    throw InputError(fmt::format(
+        "a standardization has the mean {} and the deviation {} for feature {}; the mean must be "
+        "finite, and the deviation finite and above 0",
+        mean[j], deviation[j], j));
+  }
+}
+
+void Standardization::check_values(std::size_t values) const {
+  check();
+  if (values % mean.size() == 0) return;
+  throw InputError(fmt::format("a standardization of {} cannot map {}",
+                               format_count(mean.size(), "feature"),
+                               format_count(values, "value")));
 }
 
 Standardization Standardization::of(const std::vector<FeatureStatistics>& statistics) {
@@ -54,7 +70,7 @@ Standardization Standardization::of(const std::vector<FeatureStatistics>& statis
 
 std::vector<double> Standardization::apply(std::vector<double> values) const {
   const FloatEnvironment environment;
-  check(values.size());
+  check_values(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = (values[i] - mean[j]) / deviation[j];
@@ -64,7 +80,7 @@ std::vector<double> Standardization::apply(std::vector<double> values) const {
 
 std::vector<double> Standardization::undo(std::vector<double> values) const {
   const FloatEnvironment environment;
-  check(values.size());
+  check_values(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t j = i % mean.size();
     values[i] = values[i] * deviation[j] + mean[j];
@@ -79,6 +95,7 @@ Matrix standardize(const Matrix& matrix, const Standardization& map) {
     throw InputError(fmt::format("the samples have {}, but {} are standardized",
                                  format_count(matrix.columns, "feature"), map.mean.size()));
   }
+  map.check();
   if (matrix.file != nullptr) matrix.file->check_unchanged();
   const FloatEnvironment environment;
   return matrix.dtype == DType::float32 ? standardized_values<float>(matrix, map)

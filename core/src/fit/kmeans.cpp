@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "dataset/check_shape.hpp"
@@ -42,6 +43,19 @@ bool has_parameter(const LoadedBackend& backend, std::string_view name) {
                      [&](const ParameterInfo& parameter) { return name == parameter.name; });
 }
 
+// A vector of samples with d features each.
+template <class T>
+Matrix sample_matrix(std::span<const T> samples, std::int64_t d) {
+  const std::int64_t values = std::ssize(samples);
+  if (d < 1 || values % d != 0) {
+    throw InputError(fmt::format(
+        "samples: {} cannot be divided into samples of {}; their number must be a multiple of d, "
+        "which is at least 1",
+        format_count(values, "value"), format_count(d, "feature")));
+  }
+  return Matrix::view(samples.data(), values / d, d);
+}
+
 }  // namespace
 
 Fit kmeans(const float* samples, std::int64_t n, std::int64_t d, std::int64_t k,
@@ -54,6 +68,16 @@ Fit kmeans(const double* samples, std::int64_t n, std::int64_t d, std::int64_t k
            const KMeansOptions& options) {
   check_pointer("samples", samples, n, d);
   return kmeans(Matrix::view(samples, n, d), k, options);
+}
+
+Fit kmeans(std::span<const float> samples, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options) {
+  return kmeans(sample_matrix(samples, d), k, options);
+}
+
+Fit kmeans(std::span<const double> samples, std::int64_t d, std::int64_t k,
+           const KMeansOptions& options) {
+  return kmeans(sample_matrix(samples, d), k, options);
 }
 
 Fit kmeans(const Matrix& samples, std::int64_t k, const KMeansOptions& options) {

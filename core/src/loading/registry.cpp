@@ -74,6 +74,18 @@ std::string places(const std::vector<fs::path>& folders) {
   return fmt::format("in {}", fmt::join(names, ", "));
 }
 
+// The end of a message: the first three reasons why backends cannot be used.
+std::string first_reasons(const std::vector<std::string>& reasons) {
+  constexpr std::size_t kShown = 3;
+  if (reasons.empty()) return "; 'lloyd backends' lists those that were found";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(reasons.size(), kShown); ++i) text += "; " + reasons[i];
+  if (reasons.size() > kShown) {
+    text += fmt::format("; 'lloyd backends' shows {} more", reasons.size() - kShown);
+  }
+  return text;
+}
+
 }  // namespace
 
 bool add_plugin_folder(const fs::path& folder) {
@@ -223,27 +235,31 @@ std::vector<std::shared_ptr<const LoadedBackend>> Registry::load_all() {
 std::shared_ptr<const LoadedBackend> Registry::preferred(std::uint64_t capabilities) {
   std::shared_ptr<const LoadedBackend> best;
   bool is_any_available = false;
+  std::vector<std::string> reasons;
   for (const auto& backend : load_all()) {
+    const bool is_capable = (capabilities & ~backend->info().capabilities) == 0;
+    if (is_capable && !backend->available()) {
+      reasons.push_back(
+          fmt::format("{} is not available: {}", backend->name(), backend->unavailable()));
+    }
     if (!backend->available()) continue;
     is_any_available = true;
-    if ((capabilities & ~backend->info().capabilities) != 0) continue;
+    if (!is_capable) continue;
     if (best == nullptr || backend->info().preference > best->info().preference) best = backend;
   }
   if (best == nullptr && found_.empty() && refused_.empty()) {
     throw InputError(fmt::format("no backend is available: no plugin was found {}; {}",
                                  places(folders_), loader_.advice));
   }
-  if (best == nullptr && is_any_available) {
-    throw InputError(
-        (capabilities & kCapabilityDeviceMemory) != 0
-            ? "no available backend reads samples in device memory; 'lloyd backends' says why "
-              "others are not available"
-            : "no available backend has the capabilities that the data needs");
+  if (best != nullptr) return best;
+  for (const RefusedPlugin& plugin : refused_) reasons.push_back(plugin.reason);
+  const char* subject = "no backend is available";
+  if (is_any_available) {
+    subject = (capabilities & kCapabilityDeviceMemory) != 0
+                  ? "no available backend reads samples in device memory"
+                  : "no available backend has the capabilities that the data needs";
   }
-  if (best == nullptr) {
-    throw InputError("no backend is available; 'lloyd backends' says why");
-  }
-  return best;
+  throw InputError(subject + first_reasons(reasons));
 }
 
 }  // namespace lloyd

@@ -85,6 +85,12 @@ std::vector<std::int64_t> random_samples(std::int64_t samples, std::int64_t clus
 void check_given_centroids(const Dataset& dataset, std::int64_t clusters, const Seeding& seeding) {
   const std::int64_t d = dataset.features();
   const auto given = static_cast<std::int64_t>(seeding.centroids.size());
+  if (given == 0 && !seeding.file.empty()) {
+    throw InputError(fmt::format(
+        "Seeding::file is '{}', but Seeding::centroids is empty; the library does not read the "
+        "file, so read its {} of {} into Seeding::centroids",
+        seeding.file, format_count(clusters, "centroid"), format_count(d, "feature")));
+  }
   const std::string_view source =
       seeding.file.empty() ? std::string_view("initial centroids") : std::string_view(seeding.file);
   if (given % clusters != 0 || given / clusters != d) {

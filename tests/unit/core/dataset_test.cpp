@@ -59,6 +59,9 @@ TEST(Dataset, RefusesImpossibleShapes) {
 TEST(Dataset, RefusesValuesOfAnotherNumberThanTheMatrixHas) {
   EXPECT_EQ(message_of<InputError>([] { Matrix::from_values(std::vector<float>(4), 3, 2); }),
             "4 values are given for 3 rows of 2 columns");
+  EXPECT_EQ(message_of<InputError>([] { Matrix::from_values(std::vector<float>(4), 4, 2); }),
+            "4 values are given for 4 rows of 2 columns; rows is the number of samples, not of "
+            "values");
   EXPECT_EQ(message_of<InputError>([] { Matrix::from_values(std::vector<double>(1), -1, -1); }),
             "1 values are given for -1 rows of -1 columns")
       << "the product has the right size";

@@ -239,6 +239,14 @@ TEST(KMeans, GivenCentroidsNeedTheirMethod) {
             "uses them");
 }
 
+TEST(KMeans, TheFileOfGivenCentroidsIsNotRead) {
+  KMeansOptions options = kSequential;
+  options.fit.seeding = {.method = SeedingMethod::file, .file = "start.csv"};
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(kPoints.data(), 4, 2, 2, options); }),
+            "Seeding::file is 'start.csv', but Seeding::centroids is empty; the library does not "
+            "read the file, so read its 2 centroids of 2 features into Seeding::centroids");
+}
+
 TEST(KMeans, StartsFromGivenCentroids) {
   KMeansOptions options = kSequential;
   options.fit.seeding = {.method = SeedingMethod::file, .centroids = {9, 9, 0, 0}};
@@ -411,6 +419,17 @@ TEST(KMeans, RefusesBadArguments) {
             "are too near zero for float64 (limit 1e-300); scale the data up");
 }
 
+TEST(KMeans, TakesAVectorOfSamples) {
+  const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
+  EXPECT_EQ(kmeans(kPoints, 2, 2, kSequential).centroids, fit.centroids);
+  const std::vector<double> doubles(kPoints.begin(), kPoints.end());
+  EXPECT_EQ(kmeans(doubles, 2, 2, kSequential).centroids, fit.centroids);
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(kPoints, 3, 2); }),
+            "samples: 8 values cannot be divided into samples of 3 features; their number must be "
+            "a multiple of d, which is at least 1");
+  EXPECT_THROW(kmeans(doubles, 0, 2), InputError);
+}
+
 TEST(KMeans, RefusesANullPointer) {
   const std::string expected = " is a null pointer; it must point to 4 x 2 values";
   const Fit fit = kmeans(kPoints.data(), 4, 2, 2, kSequential);
@@ -521,6 +540,16 @@ TEST(MatrixView, CopiesAColumnMajorEigenMatrix) {
   const Matrix view = view_matrix(matrix);
   EXPECT_EQ(view.dtype, DType::float64);
   EXPECT_EQ(values_of(view), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
+struct OfNegativeRows : LikeEigen<double, false> {
+  std::int64_t rows() const { return -1; }
+};
+
+TEST(MatrixView, LeavesInvalidShapesToTheDataSet) {
+  const OfNegativeRows matrix{{{1, 3, 5, 2, 4, 6}}};
+  EXPECT_EQ(message_of<InputError>([&] { kmeans(view_matrix(matrix), 1); }),
+            "the data: the data set has -1 rows and 2 columns; at least 1 of each is needed");
 }
 
 TEST(MatrixView, KeepsATemporaryEigenMatrix) {

@@ -1,5 +1,6 @@
 // Views of a row source: chosen columns or rows, rows without missing values, standardized
-// features.
+// features. All functions throw InputError for a null source, and read() of the views throws it for
+// rows that do not exist.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source
                                          std::vector<std::int64_t>* missing = nullptr);
 
 /// The samples of a source, standardized: (x - mean) / deviation in float64, rounded to the data
-/// type of the source. Throws InputError unless the map has as many features as the source.
+/// type of the source. Throws InputError unless the map is valid (Standardization::check()) and has
+/// as many features as the source.
 std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,
                                        Standardization map);
 

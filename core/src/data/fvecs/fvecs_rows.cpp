@@ -6,6 +6,8 @@
 
 #include <lloyd/data/files.hpp>
 
+#include "data/rows/check_rows.hpp"
+
 namespace lloyd {
 namespace {
 
@@ -23,6 +25,7 @@ FvecsRows::FvecsRows(const std::filesystem::path& file)
     : name_(file.filename().string()), file_(file), header_(fvecs_header_of(file_)) {}
 
 void FvecsRows::read(RowRange rows, void* values) const {
+  check_rows(*this, rows);
   constexpr std::int64_t kBlockBytes = std::int64_t{1} << 20;
   const std::int64_t step = header_.row_bytes();
   const std::int64_t d = header_.columns;

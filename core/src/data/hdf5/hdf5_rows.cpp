@@ -15,6 +15,7 @@
 #include "data/hdf5/hdf5_find.hpp"
 #include "data/hdf5/hdf5_library.hpp"
 #include "data/io/input_file.hpp"
+#include "data/rows/check_rows.hpp"
 #include "data/rows/integer_rounding.hpp"
 #include "data/rows/read_all.hpp"
 
@@ -186,6 +187,7 @@ class Hdf5Rows : public RowSource {
   DType dtype() const override { return table_.dtype; }
 
   void read(RowRange rows, void* values) const override {
+    check_rows(*this, rows);
     if (rows.size() == 0) return;
     const FloatEnvironment environment;
     const Hdf5Lock lock;

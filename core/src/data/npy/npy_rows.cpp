@@ -12,6 +12,7 @@
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
 #include "data/npy/npy_mapping.hpp"
+#include "data/rows/check_rows.hpp"
 #include "data/rows/integer_rounding.hpp"
 
 namespace lloyd {
@@ -75,6 +76,7 @@ NpyRows::NpyRows(std::string name, std::shared_ptr<const InputFile> file, std::i
     : name_(std::move(name)), file_(std::move(file)), header_(npy_header_of(*file_, begin, size)) {}
 
 void NpyRows::read(RowRange rows, void* values) const {
+  check_rows(*this, rows);
   const FloatEnvironment environment;
   auto* const floats = static_cast<float*>(values);
   auto* const doubles = static_cast<double*>(values);

@@ -11,6 +11,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/internal/format_count.hpp>
 
+#include "data/rows/check_rows.hpp"
 #include "data/rows/read_all.hpp"
 #include "dataset/check_shape.hpp"
 #include "dataset/row_marks.hpp"
@@ -30,11 +31,7 @@ class MatrixRows : public RowSource {
   bool reads_in_parallel() const override { return true; }
 
   void read(RowRange rows, void* values) const override {
-    if (rows.begin < 0 || rows.end < rows.begin || rows.end > matrix_.rows) {
-      throw InputError(
-          fmt::format("{}: the rows from {} up to {} were requested; there are {}, counted from 0",
-                      name_, rows.begin, rows.end, matrix_.rows));
-    }
+    check_rows(*this, rows);
     const std::int64_t size = size_of(matrix_.dtype);
     const std::int64_t row_bytes = matrix_.columns * size;
     auto* to = static_cast<char*>(values);

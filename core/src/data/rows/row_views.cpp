@@ -13,6 +13,7 @@
 #include <lloyd/internal/format_count.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
+#include "data/rows/check_rows.hpp"
 #include "data/rows/read_all.hpp"
 #include "dataset/row_marks.hpp"
 
@@ -77,6 +78,7 @@ class SelectedColumns : public RowView {
     return selected;
   }
   void read(RowRange rows, void* values) const override {
+    check_rows(*this, rows);
     if (dtype() == DType::float32) {
       read_values(rows, static_cast<float*>(values));
     } else {
@@ -131,6 +133,7 @@ class SelectedRows : public RowView {
 
   std::int64_t samples() const override { return rows_.size(); }
   void read(RowRange rows, void* values) const override {
+    check_rows(*this, rows);
     source().read({rows_.begin + rows.begin, rows_.begin + rows.end}, values);
   }
   std::unique_ptr<RowMapping> map() const override {
@@ -160,6 +163,7 @@ class CompleteRows : public RowView {
 
   std::int64_t samples() const override { return samples_; }
   void read(RowRange rows, void* values) const override {
+    check_rows(*this, rows);
     auto* to = static_cast<char*>(values);
     // The last sequence that begins at or before the first row.
     auto sequence =
@@ -229,6 +233,7 @@ class StandardizedRows : public RowView {
   // That of the source is in other units.
   std::vector<FeatureRounding> rounding() const override { return {}; }
   void read(RowRange rows, void* values) const override {
+    check_rows(*this, rows);
     read_source(rows, values);
     if (dtype() == DType::float32) {
       map_values(rows.size(), static_cast<float*>(values));
@@ -257,6 +262,7 @@ class StandardizedRows : public RowView {
 
 std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> source,
                                           std::vector<std::int64_t> columns) {
+  check_source("select_columns()", source);
   if (columns.empty()) throw InputError(fmt::format("{}: no column is left", source->name()));
   for (const std::int64_t column : columns) {
     if (column >= 0 && column < source->features()) continue;
@@ -267,9 +273,11 @@ std::unique_ptr<RowSource> select_columns(std::shared_ptr<const RowSource> sourc
 }
 
 std::unique_ptr<RowSource> select_rows(std::shared_ptr<const RowSource> source, RowRange rows) {
-  if (rows.begin < 0 || rows.begin >= rows.end || rows.end > source->samples()) {
-    throw InputError(fmt::format("{}: the rows {} to {} were chosen of rows 0 to {}",
-                                 source->name(), rows.begin, rows.end - 1, source->samples() - 1));
+  check_source("select_rows()", source);
+  check_rows(*source, rows);
+  if (rows.begin == rows.end) {
+    throw InputError(fmt::format("{}: the rows from {} up to {} are none; at least one is needed",
+                                 source->name(), rows.begin, rows.end));
   }
   return std::make_unique<SelectedRows>(std::move(source), rows);
 }
@@ -278,16 +286,19 @@ std::unique_ptr<RowSource> complete_rows(std::shared_ptr<const RowSource> source
                                          const StopFunction& stop,
                                          std::vector<std::int64_t>* dropped,
                                          std::vector<std::int64_t>* missing) {
+  check_source("complete_rows()", source);
   return std::make_unique<CompleteRows>(std::move(source), stop, dropped, missing);
 }
 
 std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,
                                        Standardization map) {
+  check_source("standardize()", source);
   const auto d = static_cast<std::size_t>(source->features());
   if (map.mean.size() != d || map.deviation.size() != d) {
     throw InputError(fmt::format("{} has {}, but {} are standardized", source->name(),
                                  format_count(d, "feature"), map.mean.size()));
   }
+  map.check();
   return std::make_unique<StandardizedRows>(std::move(source), std::move(map));
 }
 

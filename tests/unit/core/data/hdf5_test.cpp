@@ -268,6 +268,16 @@ TEST_F(Hdf5, RefusesChunksThatWereNeverWritten) {
   EXPECT_EQ(refusal("d01"), most);
 }
 
+TEST_F(Hdf5, RefusesRowsThatDoNotExist) {
+  const std::filesystem::path file = folder_.path() / "few.h5";
+  write_dataset(file, Dataset("few", Matrix::from_values(std::vector<float>{1, 2}, 2, 1)));
+  std::vector<float> values(4);
+  EXPECT_EQ(message_of<InputError>([&] {
+              open_rows(file)->read({1, 3}, values.data());
+            }),
+            "few.h5: the rows from 1 up to 3 were requested; there are 2, counted from 0");
+}
+
 TEST_F(Hdf5, ReadsChunksThatReachBeyondTheLastRow) {
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
   const hsize_t chunk[2] = {64, 3};

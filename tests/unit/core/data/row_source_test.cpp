@@ -131,6 +131,30 @@ TEST(RowSource, OfAMatrixRefusesNullPointersAndOtherRows) {
               }).starts_with("m: the data pointer is null; it must point to the samples"));
 }
 
+TEST(RowSource, OfAFileRefusesRowsThatDoNotExist) {
+  const TemporaryFolder folder;
+  const Dataset data("d", Matrix::from_values(std::vector<float>{1, 2, 3, 4, 5, 6}, 3, 2));
+  for (const std::string name : {"a.npy", "a.fvecs"}) {
+    const std::filesystem::path file = folder.path() / name;
+    write_dataset(file, data);
+    const auto source = open_rows(file);
+    std::vector<float> values(20);
+    EXPECT_EQ(message_of<InputError>([&] {
+                source->read({2, 5}, values.data());
+              }),
+              name + ": the rows from 2 up to 5 were requested; there are 3, counted from 0");
+    EXPECT_THROW(source->read({-1, 1}, values.data()), InputError) << name;
+    EXPECT_THROW(source->read({2, 1}, values.data()), InputError) << name;
+    source->read({3, 3}, values.data());
+  }
+}
+
+TEST(RowSource, OfBlobsRefusesRowsThatDoNotExist) {
+  const auto source = blob_rows({.samples = 10, .features = 1, .centers = 1});
+  std::vector<double> values(11);
+  EXPECT_THROW(source->read({0, 11}, values.data()), InputError);
+}
+
 TEST(RowSource, OfBlobsGivesTheirValuesInAnyOrder) {
   for (const DType dtype : {DType::float32, DType::float64}) {
     const BlobsSpec spec{.samples = 1000, .features = 3, .centers = 5, .seed = 7, .dtype = dtype};

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <lloyd/data/row_views.hpp>
 #include <lloyd/error.hpp>
+
+#include "unit/support/temporary_folder.hpp"
 
 namespace lloyd {
 namespace {
@@ -76,6 +79,59 @@ TEST_F(RowViews, LeaveOutRowsWithNaN) {
   EXPECT_EQ(missing, (std::vector<std::int64_t>{1, 1}));
   EXPECT_THROW(complete_rows(source_of({kNaN, 1}, 2)), InputError);
   EXPECT_THROW(complete_rows(source, [] { return true; }), Cancelled);
+}
+
+TEST_F(RowViews, RefuseRowsThatDoNotExist) {
+  const auto source = source_of({1, 2, 3, 4, 5, 6, kNaN, 8}, 2);
+  const std::shared_ptr<const RowSource> views[] = {
+      select_columns(source, {1}), select_rows(source, {1, 3}), complete_rows(source),
+      standardize(source, {{0, 0}, {1, 1}})};
+  Values values(20);
+  for (const auto& view : views) {
+    const std::int64_t n = view->samples();
+    for (const RowRange rows :
+         {RowRange{0, n + 1}, RowRange{n, n + 1}, RowRange{-1, 1}, RowRange{1, 0}}) {
+      EXPECT_EQ(message_of<InputError>([&] { view->read(rows, values.data()); }),
+                fmt::format("s: the rows from {} up to {} were requested; there are {}, counted "
+                            "from 0",
+                            rows.begin, rows.end, n));
+    }
+    view->read({n, n}, values.data());
+  }
+}
+
+TEST_F(RowViews, RefuseANullSource) {
+  const std::shared_ptr<const RowSource> none;
+  const auto refusal = [](const auto& view) { return message_of<InputError>(view); };
+  EXPECT_EQ(refusal([&] { select_columns(none, {0}); }),
+            "select_columns(): the source of rows is a null pointer");
+  EXPECT_EQ(refusal([&] {
+              select_rows(none, {0, 1});
+            }),
+            "select_rows(): the source of rows is a null pointer");
+  EXPECT_EQ(refusal([&] { complete_rows(none); }),
+            "complete_rows(): the source of rows is a null pointer");
+  EXPECT_EQ(refusal([&] {
+              standardize(none, {{0}, {1}});
+            }),
+            "standardize(): the source of rows is a null pointer");
+}
+
+TEST_F(RowViews, RefuseAnInvalidStandardization) {
+  const auto source = source_of({1, 2}, 1);
+  for (const double deviation : {0.0, -1.0, kNaN, std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(message_of<InputError>([&] {
+                standardize(source, {{0}, {deviation}});
+              }),
+              fmt::format("a standardization has the mean 0 and the deviation {} for feature 0; "
+                          "the mean must be finite, and the deviation finite and above 0",
+                          deviation));
+  }
+  EXPECT_THROW(standardize(source, {{kNaN}, {1}}), InputError);
+  const Matrix matrix = Matrix::from_values(std::vector<float>{1, 2}, 2, 1);
+  EXPECT_THROW(standardize(matrix, {{0}, {0}}), InputError);
+  EXPECT_THROW((Standardization{{0}, {0}}.apply({1})), InputError);
+  EXPECT_THROW((Standardization{{0, 0}, {1, 1}}.undo({1})), InputError);
 }
 
 // A source that never fills its last row.
