@@ -131,6 +131,7 @@ std::string conversion_by_pandas(const std::filesystem::path& file) {
 }
 
 const Extension& extension_of(const std::filesystem::path& file) {
+  if (file.empty()) throw InputError("the path of the data file is empty");
   if (const Extension* const known = find_extension(file)) return *known;
   std::error_code error;
   const std::filesystem::file_status found = std::filesystem::status(file, error);

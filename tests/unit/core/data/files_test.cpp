@@ -67,6 +67,7 @@ TEST(Files, OfAnotherExtensionAreRefused) {
                 "sys.argv[2], index=False)' points.parquet points.csv converts it");
   EXPECT_EQ(message_of<InputError>([] { read_dataset("no-such-points"); }),
             "no-such-points: the file does not exist");
+  EXPECT_EQ(message_of<InputError>([] { read_dataset(""); }), "the path of the data file is empty");
   EXPECT_EQ(message_of<InputError>([] { read_dataset("/"); }), "/ is a folder; a file is needed");
   EXPECT_EQ(message_of<InputError>([] { read_dataset("/proc/version"); }),
             "/proc/version: the extension '' is unknown; " + known +
