@@ -149,8 +149,10 @@ TEST_F(Loader, TwoPluginsOfOneNameAreAnError) {
   EXPECT_FALSE(registry.contains("sequential"));
   const std::string message = message_of<InputError>([&] { registry.load("sequential"); });
   EXPECT_NE(message.find("two plugins are named 'sequential'"), std::string::npos) << message;
-  EXPECT_EQ(message_of<InputError>([&] { registry.preferred(); }),
-            "no backend is available; " + message);
+  const std::string file = (folder_.path() / "lloyd_a.so").string();
+  EXPECT_TRUE(message_of<InputError>([&] {
+                registry.preferred();
+              }).starts_with("no backend is available; " + file + ": two plugins are named"));
 }
 
 TEST_F(Loader, APluginHidesThoseOfLaterFolders) {

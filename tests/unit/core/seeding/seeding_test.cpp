@@ -353,7 +353,9 @@ TEST(SeedingFromFile, RefusesWhatDoesNotFit) {
   };
   EXPECT_EQ(message({1, 2, 3, 4, 5}),
             "centroids.csv: there are 5 values; 2 centroids of 3 features are needed");
-  EXPECT_EQ(message({}), "centroids.csv: there are 0 values; 2 centroids of 3 features are needed");
+  EXPECT_EQ(message({}),
+            "Seeding::file is 'centroids.csv', but Seeding::centroids is empty; the library does "
+            "not read the file, so read its 2 centroids of 3 features into Seeding::centroids");
   EXPECT_EQ(message({1, 2, 3, 4, nan, 6}),
             "centroids.csv: row 1, column 1 (counted from 0) is nan; all values must be finite");
   EXPECT_EQ(message({1, 2, infinity, 4, 5, 6}),
