@@ -259,7 +259,7 @@ struct OverrunningStep : SoundStep<OverrunningStep> {
 
 TEST(StepFaults, ALabelBeyondABlockIsNamed) {
   const std::string fault =
-      "row 4 had a label before its block was assigned: the step's assign() must write the labels "
+      "row 2 had a label before its block was assigned: the step's assign() must write the labels "
       "of its block only, and for_each_block() must hand out each row once";
   OverrunningStep step(Requests<OverrunningStep>::data.view());
   Requests requests(step);

@@ -160,8 +160,11 @@ class BlockChecks {
     stopped_.store(true);
   }
 
-  // Notes a row of a block that had a label before its block was assigned in a first pass.
-  void note_early_label(std::int64_t row) { early_label_.store(row, std::memory_order_relaxed); }
+  // Notes the first row that had a label before its block was assigned in a first pass.
+  void note_early_label(std::int64_t row) {
+    std::int64_t none = -1;
+    early_label_.compare_exchange_strong(none, row);
+  }
 
   // Runs the work on a block. If it throws, keeps the first exception, stops the workers and
   // returns false: a thread of the step has no handler for exceptions.
