@@ -42,8 +42,11 @@ NEVER_LOADED = [
 REFUSED = NEVER_LOADED + [
     ("undefined-symbol", "cannot be loaded: {file}: undefined symbol: lloyd_function_that_is_nowhere"),
     ("missing-symbol", "has the section .lloyd_plugin but does not export the symbol lloyd_plugin"),
+    ("probe-throws", ": its probe() failed: the table of tiles is missing (StatusCode::unavailable would say that "
+                     "there is no device)"),
     ("create-throws", ": its backend could not be created: no license was found"),
     ("create-nothing", ": its backend could not be created: create returned no backend"),
+    ("info-choices", ": its backend's info declares the parameter 'layout' with the choice 'rows' twice"),
     ("short-info", ": its backend's info has 40 bytes; at least 80 are needed"),
 ]
 
@@ -193,7 +196,7 @@ class Table(TestCase):
         tables |= {"loading-exits", "loading-forks", "loading-prints", "probe-aborts", "probe-exits",
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
                    "info-crashes", "info-long", "info-large", "info-bytes", "info-range", "info-nan",
-                   "supports-hangs", "supports-exits", "estimate-crashes",
+                   "supports-hangs", "supports-exits", "supports-throws", "estimate-crashes", "estimate-throws",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
         tables |= {"open-hangs", "pass-hangs"}  # used below
         # Used by test_process_state.py, test_results.py and test_supervision.py.
