@@ -6,11 +6,6 @@
 
 namespace lloyd::conformance {
 
-bool is_refusal(StatusCode code) {
-  return code == StatusCode::invalid_argument || code == StatusCode::unsupported ||
-         code == StatusCode::unavailable || code == StatusCode::out_of_memory;
-}
-
 std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
                                   const ParameterSet& parameters) const {
   const DatasetView view = dataset.view();

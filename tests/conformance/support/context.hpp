@@ -13,6 +13,7 @@
 #include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
+#include <lloyd/internal/refusal.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::conformance {
@@ -56,10 +57,6 @@ class OwnedSession {
 OwnedSession opened(const Status& status, Session* session, const std::string& what);
 
 class Context;
-
-/// True for a status with which supports() or open() refuses a fit: the fit exceeds the backend or
-/// the machine. Any other status is a failure.
-bool is_refusal(StatusCode code);
 
 /// Calls `check` with each integer or real parameter at its minimum and at its maximum. A failure
 /// names the parameter and its value. Returns the number of calls.
