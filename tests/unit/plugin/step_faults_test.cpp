@@ -407,7 +407,10 @@ TEST(StepFaults, AnExceptionIsReportedWithTheFunctionThatThrewIt) {
     EXPECT_EQ(number.message, step + " threw an exception that is not a std::exception");
     const Status no_memory = status_of([] { throw std::bad_alloc(); });
     EXPECT_EQ(no_memory.code, StatusCode::out_of_memory);
-    EXPECT_EQ(no_memory.message, "the backend ran out of host memory in " + step);
+    // Memory for the sums of a block may be that of the loop.
+    EXPECT_EQ(no_memory.message, function == "assign()"
+                                     ? "the backend ran out of host memory"
+                                     : "the backend ran out of host memory in " + step);
     // Its author has chosen code and message.
     const Status lost =
         status_of([] { throw StatusError(StatusCode::device_error, "the device is lost"); });

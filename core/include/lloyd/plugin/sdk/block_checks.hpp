@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/status.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/label_change_sums.hpp>
 
 namespace lloyd::detail {
@@ -184,7 +186,7 @@ class BlockChecks {
   // bad worker or block, and `cancelled` after stop().
   void throw_if_stopped(std::int64_t workers, RowRange rows) {
     if (shared_worker_.load() >= 0) throw_shared_worker();
-    if (has_failed_.load()) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (has_failed_.load()) throw_failure();
     if (has_bad_block_.load()) throw_bad_block(workers, rows);
     if (stopped_.load()) throw_cancelled();
   }
@@ -202,6 +204,19 @@ class BlockChecks {
   }
 
  private:
+  // Blocks call no function of the step but assign(), which is named here instead of around each
+  // call. Memory may have run out in the loop as well.
+  void throw_failure() {
+    const std::exception_ptr failure = std::exchange(failure_, nullptr);
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {
+      call_step("assign()", [&failure] { std::rethrow_exception(failure); });
+    }
+  }
+
   [[noreturn]] void throw_shared_worker() const {
     throw StatusError(StatusCode::internal,
                       "the step's for_each_block() calls its body for worker " +

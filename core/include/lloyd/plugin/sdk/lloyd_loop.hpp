@@ -520,7 +520,7 @@ class LloydLoop {
 
   // Assigns a block; labels[0] belongs to its first row.
   void assign_block(LoopWorker& worker, RowRange block, std::int32_t* labels) {
-    worker.changed += detail::call_step("assign()", [&] { return step_.assign(block, labels); });
+    worker.changed += step_.assign(block, labels);
     detail::check_labels(labels, block.begin, block.size(), clusters_);
   }
 
@@ -528,8 +528,7 @@ class LloydLoop {
   void assign_changes(LoopWorker& worker, RowRange block, std::int32_t* labels) {
     if constexpr (ReportsLabelChanges<S>) {
       LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
-      worker.changed += detail::call_step(
-          "assign()", [&] { return step_.assign(block, labels + block.begin, changes); });
+      worker.changed += step_.assign(block, labels + block.begin, changes);
       if (!changes.is_valid()) detail::throw_invalid_label(changes.invalid_label(), clusters_);
     } else {
       assign_and_compare(worker, block, labels);
