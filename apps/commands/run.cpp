@@ -267,7 +267,7 @@ int run_trials(const Plan& plan, DatasetCache& datasets, const Machine& machine,
   if (!result.error.empty()) throw Error(result.error);
   if (result.cancelled) {
     note("lloyd: interrupted; the same command with --resume runs the remaining trials\n");
-  } else if (plan.trials() == 0) {
+  } else if (plan.trials() == 0 && result.failed == 0) {
     throw Error("nothing was run: every trial was skipped");
   }
   return status_of(plan, result, command.fail_if_skipped);

@@ -110,6 +110,12 @@ WorkerProcess::Event WorkerProcess::wait(const Limits& limits) {
   }
 }
 
+WorkerProcess::Event WorkerProcess::wait_for_end(const Limits& limits) {
+  hang_up();
+  lost_.reset();
+  return wait(limits);
+}
+
 void WorkerProcess::hang_up() {
   socket_.close();
   if (!lost_) lost_ = Clock::now();

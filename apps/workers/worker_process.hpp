@@ -55,6 +55,9 @@ class WorkerProcess {
   /// Waits for an answer, the end of the process, or a limit. Answers sent before the end are
   /// returned first.
   Event wait(const Limits& limits);
+  /// Closes the socket and waits for the end of the process, as long as the limits allow, not only
+  /// kGrace.
+  Event wait_for_end(const Limits& limits);
   /// Text of the packet of the last Event::answer.
   const std::string& answer() const { return packet_.text; }
   /// Descriptors of that packet.

@@ -137,13 +137,14 @@ Suite::~Suite() = default;
 
 Result Suite::run(std::size_t index, const SettingReporter& report_setting) const {
   const Entry& entry = entries_[index];
+  const Context context(backend_, entry.dtype, entry.parameters, &report_setting);
   Result result;
   result.name = plan_.cases[index].name;
   const auto start = std::chrono::steady_clock::now();
   try {
     const ProcessState before;  // restored, so that cases are independent
     try {
-      entry.body(Context(backend_, entry.dtype, entry.parameters, &report_setting));
+      entry.body(context);
     } catch (...) {
       put_back(before);
       throw;
@@ -160,6 +161,10 @@ Result Suite::run(std::size_t index, const SettingReporter& report_setting) cons
     const std::string_view what = error.what();
     result.message = what.empty() ? "unexpected exception without a message"
                                   : fmt::format("unexpected exception: {}", what);
+  }
+  if (context.samples_changed()) {  // whatever else is wrong, follows
+    result.outcome = Outcome::failed;
+    result.message = "the backend changed the samples, which it may only read";
   }
   result.elapsed_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -10,6 +10,7 @@
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
 #include <lloyd/internal/format_count.hpp>
+#include <lloyd/internal/refusal.hpp>
 #include <lloyd/internal/shown.hpp>
 #include <lloyd/launched_ranks.hpp>
 
@@ -84,6 +85,13 @@ std::string rank_problem(const PlannedSetting& setting, const Variant& variant,
   return setting.setting.cold_l2 ? "'cold_l2' cannot be used on ranks" : std::string();
 }
 
+// The message of an error without the name of the backend: the fit's record and lines have it.
+std::string reason_of(const BackendError& error, const LoadedBackend& backend) {
+  const std::string_view text = error.what();
+  const std::string name = backend.name() + ": ";
+  return std::string(text.starts_with(name) ? text.substr(name.size()) : text);
+}
+
 void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& variant,
               const Isolation& isolation, const Machine& machine, const std::string& unlaunched) {
   if (variant.backend == nullptr) {
@@ -102,14 +110,15 @@ void plan_fit(PlannedFit& fit, const PlannedSetting& setting, const Variant& var
   const ProblemShape shape = shape_of(dataset, options.clusters);
   // The variance is unknown before the data is generated; no limit depends on the tolerance.
   const FitSpec spec = make_spec(options, 1.0);
-  fit.skip =
-      unsupported_reason(backend, shape, dataset.required_capabilities, variant.parameters, spec);
-  if (!fit.skip.empty()) return;
   MemoryEstimate memory;
   try {
+    fit.skip =
+        unsupported_reason(backend, shape, dataset.required_capabilities, variant.parameters, spec);
+    if (!fit.skip.empty()) return;
     memory = estimate_memory(backend, shape, variant.parameters, spec);
   } catch (const BackendError& error) {
-    fit.skip = error.what();
+    fit.skip = reason_of(error, backend);
+    fit.failed = !is_refusal(error.code());
     return;
   }
   for (const std::int64_t bytes : {dataset.bytes(), result_bytes(dataset, options),
@@ -291,7 +300,7 @@ Plan make_plan(const Experiment& experiment, const BackendLoader& load, DatasetC
   const std::string unlaunched = launch_problem(plan.launch, plugin_folders);
   for (std::size_t s = 0; s < plan.settings.size(); ++s) {
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
-      plan.fits.push_back({s, v, {}, {}, {}});
+      plan.fits.push_back({s, v, {}, {}, {}, false});
       plan.fits.back().published =
           references.published_of(plan.settings[s].setting, plan.variants[v], plan.baseline == v);
       plan_fit(plan.fits.back(), plan.settings[s], plan.variants[v], plan.isolation, machine,

@@ -26,11 +26,12 @@ struct PlannedSetting {
 struct PlannedFit {
   std::size_t setting = 0;
   std::size_t variant = 0;
-  std::string skip;  ///< why the fit is skipped; empty if it runs
+  std::string skip;  ///< why the fit does not run; empty if it runs
   /// Peak memory, including the data set, the initial centroids of all restarts and the results;
-  /// none if the fit is skipped.
+  /// none if the fit does not run.
   std::optional<MemoryEstimate> memory;
   std::vector<Published> published;
+  bool failed = false;  ///< its backend failed in supports() or estimate(), as `skip` says
 };
 
 struct Plan {

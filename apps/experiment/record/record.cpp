@@ -120,7 +120,9 @@ Record describe_trial(const Plan& plan, const PlannedFit& fit, std::int64_t repe
 Record describe_unrun(const Plan& plan, const PlannedFit& fit, const std::string& run,
                       const Machine& machine) {
   Record record = describe_trial(plan, fit, 0, run, machine);
-  record.status = fit.skip.empty() ? TrialStatus::cancelled : TrialStatus::skipped;
+  record.status = fit.failed         ? TrialStatus::failed
+                  : fit.skip.empty() ? TrialStatus::cancelled
+                                     : TrialStatus::skipped;
   record.reason = fit.skip.empty() ? "not run" : fit.skip;
   record.time = timestamp();
   return record;

@@ -73,10 +73,10 @@ std::string setting_difference(const ordered_json& before, const ordered_json& n
 
 std::string backend_difference(const Record& before, const PlannedFit& fit) {
   const bool skipped = before.status == TrialStatus::skipped;
-  if (skipped && fit.skip.empty()) {
+  if (skipped && (fit.skip.empty() || fit.failed)) {
     return fmt::format("it was skipped ({}) and would be run now", before.reason);
   }
-  if (!skipped && !fit.skip.empty()) {
+  if (!skipped && !fit.skip.empty() && !fit.failed) {
     return fmt::format("it was to be run and would be skipped now: {}", fit.skip);
   }
   return {};

@@ -50,6 +50,13 @@ class PlanRun {
     records_of(fit).push_back(std::move(record));
   }
 
+  // Adds the record of a fit that does not run, because it is skipped or its backend failed when it
+  // was planned.
+  void add_planned_out(const PlannedFit& fit, Record record) {
+    note_failure(fit, record);
+    add(fit, std::move(record));
+  }
+
   void add_unrun(const std::function<Record(const PlannedFit&)>& describe, bool keep) {
     for (const PlannedFit& fit : plan_.fits) {
       if (!records_of(fit).empty()) continue;
@@ -69,13 +76,7 @@ class PlanRun {
     progress_.end(record);
     record.order = trial.order;
     const TrialStatus status = record.status;
-    if (status == TrialStatus::failed || status == TrialStatus::timed_out) {
-      ++result.failed;
-      if (failure_noted_.insert(trial.fit).second) {
-        progress_.note(fmt::format("{} {}: {}", plan_.variants[fit.variant].label,
-                                   to_string(status), record.reason));
-      }
-    }
+    note_failure(fit, record);
     if (!record.release_failure.empty() && release_noted_.insert(fit.variant).second) {
       progress_.note(
           fmt::format("{}: {}", plan_.variants[fit.variant].label, record.release_failure));
@@ -98,8 +99,18 @@ class PlanRun {
   RunResult result;
 
  private:
-  std::vector<Record>& records_of(const PlannedFit& fit) {
-    return result.records[static_cast<std::size_t>(&fit - plan_.fits.data())];
+  std::size_t index_of(const PlannedFit& fit) const {
+    return static_cast<std::size_t>(&fit - plan_.fits.data());
+  }
+  std::vector<Record>& records_of(const PlannedFit& fit) { return result.records[index_of(fit)]; }
+
+  // Counts a failure. The first one of a fit is also noted.
+  void note_failure(const PlannedFit& fit, const Record& record) {
+    if (record.status != TrialStatus::failed && record.status != TrialStatus::timed_out) return;
+    ++result.failed;
+    if (!failure_noted_.insert(index_of(fit)).second) return;
+    progress_.note(fmt::format("{} {}: {}", plan_.variants[fit.variant].label,
+                               to_string(record.status), record.reason));
   }
 
   const Plan& plan_;
@@ -166,7 +177,7 @@ void run_settings(const Plan& plan, PlanRun& run,
   for (std::size_t s = 0; s < plan.settings.size(); ++s) {
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
       const PlannedFit& fit = plan.fit(s, v);
-      if (!fit.skip.empty() && !run.done(fit, 0)) run.add(fit, describe_unrun(fit));
+      if (!fit.skip.empty() && !run.done(fit, 0)) run.add_planned_out(fit, describe_unrun(fit));
     }
     const auto begin = std::chrono::steady_clock::now();
     if (!run_trials(trial_order(plan, s))) return;

@@ -97,7 +97,8 @@ std::string plan_text(const Plan& plan, std::size_t width) {
       cells.push_back(axis.text(planned.setting.axes[axis.index].value));
     cells.push_back(plan.variants[fit.variant].label);
     if (!fit.skip.empty()) {
-      table.add(std::move(cells), fmt::format("skipped: {}", fit.skip));
+      table.add(std::move(cells),
+                fmt::format("{}: {}", fit.failed ? "failed" : "skipped", fit.skip));
       continue;
     }
     cells.push_back(fmt::format("{}{}", plan.until ? ">= " : "", plan.repeats));

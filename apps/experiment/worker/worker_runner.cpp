@@ -365,6 +365,35 @@ std::string WorkerRunner::await_release(Worker& worker, std::string_view what,
                                worker.process.last_words());
 }
 
+// Waits until the process of a worker has ended, whose backend was released. Returns the failure;
+// empty on success, and if the run is to stop.
+std::string WorkerRunner::await_exit(Worker& worker) {
+  Limits limits = release_limits();
+  limits.memory_bytes.reset();
+  const Event event = worker.process.wait_for_end(limits);
+  std::string text;
+  if (event == Event::timed_out) {
+    text = fmt::format("the plugin did not let its process end within {:g} s; its work was done",
+                       std::chrono::duration<double>(release_limit_).count());
+  } else if (event == Event::ended && !worker.process.end().clean()) {
+    text = fmt::format("the plugin ended its process, whose work was done: {}",
+                       worker.process.end().text());
+  } else {
+    return {};
+  }
+  return apps::with_last_words(text, worker.process.last_words());
+}
+
+// Notes a failure in the exit of a worker's process once for each variant. It costs no trial.
+void WorkerRunner::note_exit(std::size_t variant, Worker& worker) {
+  if (runs_program(worker.variant) || failed_exits_.contains(variant)) return;
+  const std::string failure = await_exit(worker);
+  if (failure.empty()) return;
+  worker.process.kill();
+  failed_exits_.insert(variant);
+  add_note(fmt::format("{}: {}", worker.variant.label, failure));
+}
+
 // Waits until the worker's threads are idle, so that the next trial has the machine to itself.
 void WorkerRunner::settle(Worker& worker) {
   Limits limits;
@@ -377,13 +406,14 @@ std::string WorkerRunner::end(std::size_t variant) {
   Worker& worker = workers_.at(variant);
   std::string failure;
   if (const auto failed = failed_ends_.find(variant); failed != failed_ends_.end()) {
-    failure = "the backend was not released, since earlier " + failed->second;
+    failure = "the backend was not released: in an earlier trial, " + failed->second;
   } else {
     worker.process.send(finish_message());
     failure = await_release(worker, kBackend, release_limits());
     if (!failure.empty()) failed_ends_.emplace(variant, failure);
   }
   if (failure.empty()) {
+    note_exit(variant, worker);
     workers_.erase(variant);
   } else {
     let_go(variant);
@@ -396,7 +426,7 @@ std::string WorkerRunner::end(std::size_t variant) {
 std::string WorkerRunner::conclude(std::size_t variant) {
   if (const auto failed = failed_releases_.find(variant); failed != failed_releases_.end()) {
     let_go(variant);
-    return "the session was not released, since earlier " + failed->second;
+    return "the session was not released: in an earlier trial, " + failed->second;
   }
   Worker& worker = workers_.at(variant);
   std::string failure = await_release(worker, kSession, release_limits());
@@ -494,9 +524,16 @@ void WorkerRunner::finish(const std::function<void(const std::string&)>& note) {
     for (auto& [variant, worker] : workers_) {
       if (failed_ends_.contains(variant)) continue;
       const std::string failure = await_release(worker, kBackend, limits);
-      if (failure.empty()) continue;
+      if (failure.empty()) {
+        worker.process.hang_up();
+        continue;
+      }
       worker.process.kill();
+      failed_ends_.emplace(variant, failure);
       add_note(fmt::format("{}: {}", worker.variant.label, failure));
+    }
+    for (auto& [variant, worker] : workers_) {
+      if (!failed_ends_.contains(variant)) note_exit(variant, worker);
     }
   }
   for (const std::string& text : take_notes()) note(text);

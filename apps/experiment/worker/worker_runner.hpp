@@ -88,6 +88,8 @@ class WorkerRunner final : public SharedStartRunner {
   TrialOutcome attempt_once(const Task& task, Record& record);
   std::string conclude(std::size_t variant);
   std::string await_release(Worker& worker, std::string_view what, const Limits& limits);
+  std::string await_exit(Worker& worker);
+  void note_exit(std::size_t variant, Worker& worker);
   void settle(Worker& worker);
   std::string end(std::size_t variant);
   void let_go(std::size_t variant);
@@ -116,6 +118,7 @@ class WorkerRunner final : public SharedStartRunner {
   /// Failures to release a session or a backend, by variant. Such a release is not tried again.
   std::map<std::size_t, std::string> failed_releases_;
   std::map<std::size_t, std::string> failed_ends_;
+  std::set<std::size_t> failed_exits_;  ///< variants whose processes failed to exit, as noted
   std::int64_t trials_ = 0;
 };
 

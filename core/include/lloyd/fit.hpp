@@ -296,7 +296,7 @@ FitSpec make_spec(const FitOptions& options, double mean_variance);
 ProblemShape make_shape(const Dataset& dataset, std::int64_t clusters);
 
 /// The reason why the backend cannot run such a fit: a missing capability (kCapability... bits) or
-/// a limit. Empty if it can.
+/// a limit. Empty if it can. Throws BackendError if supports() fails instead of refusing the fit.
 std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape& shape,
                                std::uint64_t required_capabilities, const ParameterSet& parameters,
                                const FitSpec& spec);

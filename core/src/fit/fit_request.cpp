@@ -10,6 +10,7 @@
 
 #include <lloyd/error.hpp>
 #include <lloyd/fit.hpp>
+#include <lloyd/internal/refusal.hpp>
 #include <lloyd/internal/status_text.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
 
@@ -175,7 +176,9 @@ std::string unsupported_reason(const LoadedBackend& backend, const ProblemShape&
       missing_capability(backend, required_capabilities | spec.required_capabilities);
   if (!missing.empty()) return missing;
   const Status status = backend.backend().supports(shape, parameters.list(), spec);
-  return status.ok() ? std::string() : status_message(status);
+  if (status.ok()) return {};
+  if (!is_refusal(status.code)) throw_unless_ok(backend.name(), status);
+  return status_message(status);
 }
 
 MemoryEstimate estimate_memory(const LoadedBackend& backend, const ProblemShape& shape,

@@ -70,9 +70,13 @@ void check_parameter(const ParameterInfo& parameter,
         refuse(what + "without its choices");
       }
       for (std::int32_t i = 0; i < parameter.choice_count; ++i) {
-        if (printable(parameter.choices[i]) != parameter.choices[i]) {
+        const std::string_view choice = parameter.choices[i];
+        if (printable(choice) != choice) {
           refuse(fmt::format("{}with the choice '{}', which is not printable UTF-8", what,
-                             printable(parameter.choices[i])));
+                             printable(choice)));
+        }
+        if (std::count(parameter.choices, parameter.choices + i, choice) > 0) {
+          refuse(fmt::format("{}with the choice '{}' twice", what, choice));
         }
       }
       if (parameter.integer_default < 0 || parameter.integer_default >= parameter.choice_count) {
@@ -147,6 +151,11 @@ std::unique_ptr<LoadedBackend> load_plugin(const std::filesystem::path& given,
   DeviceList list;
   const Status probed = descriptor.probe(&list);
   if (probed.ok()) check_devices(name, list);
+  if (!probed.ok() && probed.code != StatusCode::unavailable) {
+    throw InputError(fmt::format(
+        "{}: its probe() failed: {} (StatusCode::unavailable would say that there is no device)",
+        name, status_message(probed)));
+  }
   std::string unavailable;
   if (!probed.ok()) {
     unavailable = status_message(probed);

@@ -149,7 +149,10 @@ std::string status_message(const Status& status) {
 }
 
 void throw_unless_ok(const std::string& backend, const Status& status) {
-  if (!status.ok()) throw BackendError(status.code, backend + ": " + status_message(status));
+  if (status.ok()) return;
+  const std::string message = status_message(status);
+  const std::string name = backend + ": ";  // a session of the core may have added it already
+  throw BackendError(status.code, message.starts_with(name) ? message : name + message);
 }
 
 }  // namespace lloyd

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ namespace {
   if (made < 0) return false;
   ::close(made);
   return true;
+}
+
+[[maybe_unused]] lloyd::Status thrown() {
+  return lloyd::guarded([] { throw std::runtime_error("the table of tiles is missing"); });
 }
 
 void in_constructor() {
@@ -96,6 +101,12 @@ class Wrapped final : public lloyd::Backend {
         "slack", 1, 0, std::numeric_limits<double>::quiet_NaN(), "meaning")};
     info_.parameters = parameters;
     info_.parameter_count = 1;
+#elif defined(LLOYD_INFO_CHOICES)
+    static const char* const layouts[] = {"rows", "columns", "rows"};
+    static const lloyd::ParameterInfo parameters[] = {
+        lloyd::choice_parameter("layout", layouts, "meaning")};
+    info_.parameters = parameters;
+    info_.parameter_count = 1;
 #elif defined(LLOYD_INFO_LARGE)
     // Each text is within its limit; their sum is not.
     static const std::string meaning(1000, 'm');
@@ -127,6 +138,8 @@ class Wrapped final : public lloyd::Backend {
     hang();
 #elif defined(LLOYD_SUPPORTS_EXITS)
     std::exit(0);
+#elif defined(LLOYD_SUPPORTS_THROWS)
+    return thrown();
 #endif
     return honest_->supports(shape, parameters, spec);
   }
@@ -135,6 +148,8 @@ class Wrapped final : public lloyd::Backend {
                          lloyd::MemoryEstimate& memory) const noexcept override {
 #if defined(LLOYD_ESTIMATE_CRASHES)
     crash();
+#elif defined(LLOYD_ESTIMATE_THROWS)
+    return thrown();
 #endif
     return honest_->estimate(shape, parameters, spec, memory);
   }
@@ -161,6 +176,9 @@ class Wrapped final : public lloyd::Backend {
 };
 
 lloyd::Status probe(lloyd::DeviceList* devices) noexcept {
+#if defined(LLOYD_PROBE_THROWS)
+  return thrown();
+#endif
   in_probe();
   return lloyd::bad::probe_honest(devices);
 }

@@ -20,6 +20,7 @@ from program import BAD_PLUGINS, IRIS, LLOYD, SANITIZED, TestCase, is_gone, run,
 # AddressSanitizer reports the crash on standard error and aborts.
 CRASH = r"signal 6 \(Aborted\)" if SANITIZED else r"signal 11 \(Segmentation fault\)"
 ENDED = "the plugin ended the process: "
+SHARED = r"the step's for_each_block\(\) calls its body for worker 0 on two threads at once"
 # The backends of this build, whatever they are.
 HOST = [backend["name"] for backend in run_json("backends")["backends"]]
 
@@ -41,8 +42,11 @@ NEVER_LOADED = [
 REFUSED = NEVER_LOADED + [
     ("undefined-symbol", "cannot be loaded: {file}: undefined symbol: lloyd_function_that_is_nowhere"),
     ("missing-symbol", "has the section .lloyd_plugin but does not export the symbol lloyd_plugin"),
+    ("probe-throws", ": its probe() failed: the table of tiles is missing (StatusCode::unavailable would say that "
+                     "there is no device)"),
     ("create-throws", ": its backend could not be created: no license was found"),
     ("create-nothing", ": its backend could not be created: create returned no backend"),
+    ("info-choices", ": its backend's info declares the parameter 'layout' with the choice 'rows' twice"),
     ("short-info", ": its backend's info has 40 bytes; at least 80 are needed"),
 ]
 
@@ -96,6 +100,16 @@ FAILED = [
     ("ignores-stride", "layout/strided", "layout/strided/float32", ".*row 1 has label", None),
     ("mutates", "layout/unchanged", "layout/unchanged/float32", r"fit\(\) changed the data set in row 0",
      None),
+    ("writes-samples", "lattice/*", "lattice/ties/float32", "the backend changed the samples, which it may only read$",
+     None),
+    ("writes-centroids", "lattice/*", "lattice/ties/float32", r".*the step changed the centroids of begin_pass\(\)",
+     "writes-centroids: the step changed the centroids of begin_pass(), which it may only read: centroid 0 differs "
+     "after the pass"),
+    ("shares-worker", "invariants/separated", "invariants/separated/float32", ".*" + SHARED,
+     "shares-worker: " + SHARED.replace("\\", "")),
+    ("overruns-blocks", "invariants/separated", "invariants/separated/float32", r".*row \d+ had a label before its ",
+     "overruns-blocks: row 16 had a label before its block was assigned: the step's assign() must write the labels of "
+     "its block only"),
     ("prints", "environment/standard-output", "environment/standard-output/float32",
      "the backend prints to standard output: '{\"iterations\": NaN'", None),
     ("prints-once", "*labels*", "stop/labels/float32",
@@ -184,7 +198,7 @@ class Table(TestCase):
         tables |= {"loading-exits", "loading-forks", "loading-prints", "probe-aborts", "probe-exits",
                    "probe-stops", "probe-deaf", "probe-closes", "probe-answers", "info-hangs",
                    "info-crashes", "info-long", "info-large", "info-bytes", "info-range", "info-nan",
-                   "supports-hangs", "supports-exits", "estimate-crashes",
+                   "supports-hangs", "supports-exits", "supports-throws", "estimate-crashes", "estimate-throws",
                    "open-exits", "open-deaf", "end-hangs", "second-load-aborts", "second-load-hangs"}
         tables |= {"open-hangs", "pass-hangs"}  # used below
         # Used by test_process_state.py, test_results.py and test_supervision.py.

@@ -164,18 +164,26 @@ class Named(LoadingCase):
         self.assertEqual({name: record["status"] for name, record in self.records().items()},
                          {"sequential": "ok", "probe-exits": "skipped", "probe-deaf": "skipped"})
 
-    def test_a_question_that_the_plugin_does_not_survive_is_a_reason_to_skip(self):
+    def test_a_failure_in_supports_or_estimate_is_no_reason_to_skip(self):
         for name, how in (("supports-exits", rf"in supports\(\): exit\(0\)"),
                           ("supports-hangs", rf"did not answer within {LIMIT} s in supports\(\)"),
+                          ("supports-throws", "^the table of tiles is missing$"),
+                          ("estimate-throws", "^the table of tiles is missing$"),
                           ("estimate-crashes", rf"in estimate\(\): {CRASHED}")):
             with self.subTest(name):
                 shutil.rmtree(self.folder / "out", ignore_errors=True)
-                run(*folder_option(name), "--plugin-timeout", str(LIMIT), "run",
-                    self.config(f"sequential, {name}"))
+                command = [*folder_option(name), "--plugin-timeout", str(LIMIT), "run",
+                           self.config(f"sequential, {name}")]
+                done = run(*command, status=1)
                 records = self.records()
                 self.assertEqual(records["sequential"]["status"], "ok")
-                self.assertEqual(records[name]["status"], "skipped")
+                self.assertEqual(records[name]["status"], "failed")
                 self.assertRegex(records[name]["reason"], how)
+                self.assertIn(f"{name} failed: {records[name]['reason']}\n", done.stderr)
+                resumed = run(*command, "--resume", status=1)
+                self.assertIn("nothing is left to do", resumed.stderr)
+                retried = run(*command, "--resume", "--retry-failed", status=1)
+                self.assertIn(f"{name} failed: ", retried.stderr)
 
     def test_what_it_starts_does_not_outlive_its_process(self):
         file = self.copy_of("loading-forks")

@@ -20,6 +20,8 @@ LIMIT = 2  # seconds, for plugins that hang
 CRASHED = "ended the process: signal 6 (Aborted)"
 EXITED = "ended the process: exit(0)"
 HUNG = f"did not return within {LIMIT} s"
+EXIT = {"exit-crashes": "the plugin ended its process, whose work was done: signal 6 (Aborted)",
+        "end-hangs": f"the plugin did not let its process end within {LIMIT} s; its work was done"}
 SESSION = {"session-crashes": CRASHED, "session-exits": EXITED, "session-hangs": HUNG}
 BACKEND = {"backend-crashes": CRASHED, "backend-hangs": HUNG}
 
@@ -49,7 +51,7 @@ class Release(WorkerCase):
                         self.assertIsNone(record["reason"])
                         self.assertIsNotNone(record["inertia_after_one"])
                         self.assertEqual(record["release_failure"],
-                                         f"the session was not released, since earlier release() of the session {how}")
+                                         f"the session was not released: in an earlier trial, release() of the session {how}")
                     self.assertEqual(err.count("release()"), 1, err)
                     self.assertIn(f"{name}: {records[0]['release_failure']}\n", err)
 
@@ -79,8 +81,17 @@ class Release(WorkerCase):
                     if mode == "trial":
                         self.assertEqual([record["release_failure"] for record in records],
                                          [f"release() of the backend {how}"] + [
-                                             "the backend was not released, since earlier release() of the "
+                                             "the backend was not released: in an earlier trial, release() of the "
                                              f"backend {how}"] * 2)
+
+    def test_of_a_process_at_its_exit_is_noted_once_and_costs_no_trial(self):
+        for mode in ("worker", "trial"):
+            for name, how in EXIT.items():
+                with self.subTest(name, mode=mode):
+                    records, err = self.finished(name, f"isolate: {mode}")
+                    self.assertEqual(err.count(f"{name}: {how}\n"), 1, err)
+                    self.assertEqual(err.count("process"), 1, err)
+                    self.assertFalse(any("release_failure" in record for record in records))
 
     def test_a_trace_is_kept_too(self):
         records, err = self.finished("session-crashes", "trace: true")

@@ -6,11 +6,6 @@
 
 namespace lloyd::conformance {
 
-bool is_refusal(StatusCode code) {
-  return code == StatusCode::invalid_argument || code == StatusCode::unsupported ||
-         code == StatusCode::unavailable || code == StatusCode::out_of_memory;
-}
-
 std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
                                   const ParameterSet& parameters) const {
   const DatasetView view = dataset.view();
@@ -59,13 +54,20 @@ int for_ends_of_parameters(const Context& context,
       const VariedParameter varied(context, parameter.name, value);
       ++calls;
       try {
-        check(Context(context.loaded(), context.dtype(), set));
+        check(context.with(set));
       } catch (const CaseFailed& failed) {
         fail("{}={}: {}", parameter.name, value, failed.message);
       }
     }
   }
   return calls;
+}
+
+void SamplesWatch::look(const Dataset& dataset) {
+  const bool in_host_memory =
+      dataset.source() == nullptr && dataset.view().memory_space == MemorySpace::host;
+  if (!in_host_memory) return;
+  changed_ = changed_ || dataset.compute_fingerprint() != dataset.fingerprint();
 }
 
 OwnedSession opened(const Status& status, Session* session, const std::string& what) {
@@ -79,7 +81,8 @@ OwnedSession Context::open(const Dataset& dataset, std::int64_t clusters) const 
   if (!reason.empty()) throw CaseSkipped{reason};
   Session* session = nullptr;
   const Status status = backend().open(dataset.view(), parameters_.list(), &session);
-  return opened(status, session, fmt::format("n={} d={}", dataset.samples(), dataset.features()));
+  return {opened(status, session, fmt::format("n={} d={}", dataset.samples(), dataset.features())),
+          dataset, watch_};
 }
 
 }  // namespace lloyd::conformance

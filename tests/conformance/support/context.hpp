@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <lloyd/parameter_set.hpp>
 #include <lloyd/registry.hpp>
 
+#include <lloyd/internal/refusal.hpp>
 #include <lloyd/internal/status_text.hpp>
 
 namespace lloyd::conformance {
@@ -36,30 +38,50 @@ void expect(bool condition, fmt::format_string<Args...> text, Args&&... args) {
   if (!condition) fail(text, std::forward<Args>(args)...);
 }
 
+/// Whether a backend has written to samples in host memory, as its released sessions show.
+class SamplesWatch {
+ public:
+  /// Called after a session on `dataset` was released.
+  void look(const Dataset& dataset);
+  bool changed() const { return changed_; }
+
+ private:
+  bool changed_ = false;
+};
+
 /// Owns a session and releases it.
 class OwnedSession {
  public:
   explicit OwnedSession(Session* session) : session_(session) {}
-  OwnedSession(OwnedSession&& other) noexcept : session_(std::exchange(other.session_, nullptr)) {}
+  /// `dataset` must outlive it; `watch` looks at it after the release.
+  OwnedSession(OwnedSession&& other, const Dataset& dataset, std::shared_ptr<SamplesWatch> watch)
+      : OwnedSession(std::move(other)) {
+    dataset_ = &dataset;
+    watch_ = std::move(watch);
+  }
+  OwnedSession(OwnedSession&& other) noexcept
+      : session_(std::exchange(other.session_, nullptr)),
+        dataset_(other.dataset_),
+        watch_(std::move(other.watch_)) {}
   OwnedSession& operator=(OwnedSession&&) = delete;
   ~OwnedSession() {
-    if (session_ != nullptr) session_->release();
+    if (session_ == nullptr) return;
+    session_->release();
+    if (watch_ != nullptr) watch_->look(*dataset_);
   }
   Session& operator*() const { return *session_; }
   Session* operator->() const { return session_; }
 
  private:
   Session* session_;
+  const Dataset* dataset_ = nullptr;
+  std::shared_ptr<SamplesWatch> watch_;  // null: the samples are not compared
 };
 
 /// The session that open() returned; fails the case if there is none.
 OwnedSession opened(const Status& status, Session* session, const std::string& what);
 
 class Context;
-
-/// True for a status with which supports() or open() refuses a fit: the fit exceeds the backend or
-/// the machine. Any other status is a failure.
-bool is_refusal(StatusCode code);
 
 /// Calls `check` with each integer or real parameter at its minimum and at its maximum. A failure
 /// names the parameter and its value. Returns the number of calls.
@@ -110,6 +132,15 @@ class Context {
   }
   /// The reason of the last fit that beyond() excluded; empty if it excluded none.
   const std::string& refusal() const { return refusal_; }
+  /// A context with other parameters, which reports no settings.
+  Context with(ParameterSet parameters) const {
+    Context other(*this);
+    other.parameters_ = std::move(parameters);
+    other.report_setting_ = nullptr;
+    return other;
+  }
+  /// True if the samples of a session that open() returned have changed.
+  bool samples_changed() const { return watch_->changed(); }
   /// Opens a session for fits of k clusters; skips the case if the backend does not support them.
   /// `dataset` must outlive the session.
   OwnedSession open(const Dataset& dataset, std::int64_t clusters) const;
@@ -123,6 +154,7 @@ class Context {
   ParameterSet parameters_;
   const SettingReporter* report_setting_;
   mutable std::string refusal_;
+  std::shared_ptr<SamplesWatch> watch_ = std::make_shared<SamplesWatch>();
 };
 
 /// Reports for its lifetime that the calls of the backend use a parameter value which the name of

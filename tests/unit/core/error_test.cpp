@@ -48,6 +48,15 @@ TEST(ErrorText, OfAPluginHasEscapes) {
             "internal error without a message");
 }
 
+// The core's own sessions pass on messages that have the name.
+TEST(ErrorText, OfABackendHasItsNameOnce) {
+  for (const char* message : {"no table", "ham: no table"}) {
+    EXPECT_EQ(message_of<BackendError>(
+                  [&] { throw_unless_ok("ham", Status::error(StatusCode::internal, message)); }),
+              "ham: no table");
+  }
+}
+
 TEST(ErrorText, OfParametersAndConfigurationsIsOneLine) {
   constexpr ParameterInfo kSchema[] = {integer_parameter("threads", 0, 0, 9, "")};
   ParameterSet parameters(kSchema, 1);

@@ -244,10 +244,11 @@ TEST(StepBackend, ReturnsWhatAssignThrowsAsAStatus) {
     const Status singular =
         fit([] { throw std::runtime_error("the matrix is singular"); }, on_the_calling_thread);
     EXPECT_EQ(singular.code, StatusCode::internal);
-    EXPECT_STREQ(singular.message, "the matrix is singular");
+    EXPECT_STREQ(singular.message,
+                 "the step's assign() threw an exception: the matrix is singular");
     const Status silent = fit([] { throw std::runtime_error(""); }, on_the_calling_thread);
     EXPECT_EQ(silent.code, StatusCode::internal);
-    EXPECT_STREQ(silent.message, "the backend threw an exception without a message");
+    EXPECT_STREQ(silent.message, "the step's assign() threw an exception without a message");
     const Status no_memory = fit([] { throw std::bad_alloc(); }, on_the_calling_thread);
     EXPECT_EQ(no_memory.code, StatusCode::out_of_memory);
     const Status lost =

@@ -4,22 +4,35 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/status.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/label_change_sums.hpp>
 
 namespace lloyd::detail {
 
-// Thrown by a worker whose step returned a label that is no cluster.
-struct BadLabel {};
+// Throws StatusError for a label that is no cluster.
+[[noreturn]] inline void throw_invalid_label(const InvalidLabel& invalid, std::int64_t clusters) {
+  const std::string row = invalid.row < 0 ? "a row" : "row " + std::to_string(invalid.row);
+  throw StatusError(StatusCode::internal, std::string("the step's assign() gives ") + row +
+                                              " the " + (invalid.is_former ? "former " : "") +
+                                              "label " + std::to_string(invalid.label) +
+                                              ", which is not in [0, " + std::to_string(clusters) +
+                                              ")");
+}
 
-// A label is an index of sums and centroids, so one out of range would corrupt memory.
-inline void check_labels(const std::int32_t* labels, std::int64_t rows, std::int64_t clusters) {
-  if (!are_labels(labels, rows, clusters)) throw BadLabel();
+// A label is an index of sums and centroids, so one out of range would corrupt memory. labels[0] is
+// the label of row `first_row`.
+inline void check_labels(const std::int32_t* labels, std::int64_t first_row, std::int64_t rows,
+                         std::int64_t clusters) {
+  if (are_labels(labels, rows, clusters)) return;
+  throw_invalid_label(find_invalid_label(labels, first_row, clusters), clusters);
 }
 
 // The number of workers of a step. Throws StatusError if it is below 1.
@@ -48,6 +61,39 @@ inline void check_first_labels(std::int64_t changed, std::int64_t rows) {
                                               std::to_string(rows) + " are new");
 }
 
+// Throws StatusError unless the counts of all clusters have changed by `expected` in total in a
+// pass: by all rows in the first one, then by 0.
+inline void check_total_count(std::int64_t total, std::int64_t expected, const char* what) {
+  if (total == expected) return;
+  throw StatusError(StatusCode::internal,
+                    "after the step's assign(), the counts of the clusters add up to " +
+                        std::to_string(total) + ", not to " + std::to_string(expected) + ": " +
+                        what);
+}
+
+// Throws StatusError unless the centroids that a step received still have the bits of the
+// originals; it could have changed them with a const_cast.
+inline void check_centroids_kept(const double* handed, const double* originals,
+                                 std::int64_t clusters, std::int64_t features) {
+  const std::size_t row = static_cast<std::size_t>(features) * sizeof(double);
+  if (std::memcmp(handed, originals, static_cast<std::size_t>(clusters) * row) == 0) return;
+  std::int64_t c = 0;
+  while (std::memcmp(handed + c * features, originals + c * features, row) == 0) ++c;
+  throw StatusError(StatusCode::internal,
+                    "the step changed the centroids of begin_pass(), which it may only read: "
+                    "centroid " +
+                        std::to_string(c) + " differs after the pass");
+}
+
+// Throws StatusError unless a pass can have computed `distances`.
+inline std::int64_t checked_distances(std::int64_t distances) {
+  constexpr std::int64_t kMaxDistances = std::int64_t{1} << 62;
+  if (distances >= 0 && distances <= kMaxDistances) return distances;
+  throw StatusError(StatusCode::internal, "the step's take_distances() returns " +
+                                              std::to_string(distances) +
+                                              "; 0 to 2^62 are possible");
+}
+
 // Throws StatusError unless the labels of a cluster are as many as its last sums have, after a pass
 // that reported no changed label.
 inline void check_closing_count(std::int64_t cluster, std::int64_t labels, std::int64_t sums) {
@@ -59,6 +105,25 @@ inline void check_closing_count(std::int64_t cluster, std::int64_t labels, std::
                         "; it must report each changed label");
 }
 
+// A worker of a step: held by one thread at a time, the one that runs a block with its number.
+class WorkerHold {
+ public:
+  explicit WorkerHold(std::atomic<bool>& held)
+      : held_(held), succeeded_(!held.exchange(true, std::memory_order_acquire)) {}
+  ~WorkerHold() {
+    if (succeeded_) held_.store(false, std::memory_order_release);
+  }
+  WorkerHold(const WorkerHold&) = delete;
+  WorkerHold& operator=(const WorkerHold&) = delete;
+
+  // False if another thread holds the worker.
+  bool succeeded() const { return succeeded_; }
+
+ private:
+  std::atomic<bool>& held_;
+  bool succeeded_;
+};
+
 // Shared by the workers of a step: whether they stop, and why. Thread-safe until
 // throw_if_stopped().
 class BlockChecks {
@@ -69,6 +134,8 @@ class BlockChecks {
     has_bad_block_ = false;
     has_failed_ = false;
     failure_ = nullptr;
+    shared_worker_ = -1;
+    early_label_ = -1;
   }
 
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
@@ -89,6 +156,18 @@ class BlockChecks {
     return false;
   }
 
+  // Stops the workers because two threads use this one.
+  void reject_shared(int worker) {
+    shared_worker_.store(worker);
+    stopped_.store(true);
+  }
+
+  // Notes the first row that had a label before its block was assigned in a first pass.
+  void note_early_label(std::int64_t row) {
+    std::int64_t none = -1;
+    early_label_.compare_exchange_strong(none, row);
+  }
+
   // Runs the work on a block. If it throws, keeps the first exception, stops the workers and
   // returns false: a thread of the step has no handler for exceptions.
   template <class Work>
@@ -104,21 +183,46 @@ class BlockChecks {
   }
 
   // Called when all workers have ended. Throws the first exception of a worker, StatusError for a
-  // bad label, worker or block, and `cancelled` after stop().
+  // bad worker or block, and `cancelled` after stop().
   void throw_if_stopped(std::int64_t workers, RowRange rows) {
+    if (shared_worker_.load() >= 0) throw_shared_worker();
     if (has_failed_.load()) throw_failure();
     if (has_bad_block_.load()) throw_bad_block(workers, rows);
     if (stopped_.load()) throw_cancelled();
   }
 
+  // Called when the blocks are known to cover all rows. Throws StatusError after
+  // note_early_label().
+  void throw_if_labelled_early() const {
+    const std::int64_t row = early_label_.load();
+    if (row < 0) return;
+    throw StatusError(StatusCode::internal,
+                      "row " + std::to_string(row) +
+                          " had a label before its block was assigned: the step's assign() must "
+                          "write the labels of its block only, and for_each_block() must hand out "
+                          "each row once");
+  }
+
  private:
-  [[noreturn]] void throw_failure() {
+  // Blocks call no function of the step but assign(), which is named here instead of around each
+  // call. Memory may have run out in the loop as well.
+  void throw_failure() {
+    const std::exception_ptr failure = std::exchange(failure_, nullptr);
     try {
-      std::rethrow_exception(std::exchange(failure_, nullptr));
-    } catch (const BadLabel&) {
-      throw StatusError(StatusCode::internal,
-                        "the step returned a label that is not in [0, clusters)");
+      std::rethrow_exception(failure);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {
+      call_step("assign()", [&failure] { std::rethrow_exception(failure); });
     }
+  }
+
+  [[noreturn]] void throw_shared_worker() const {
+    throw StatusError(StatusCode::internal,
+                      "the step's for_each_block() calls its body for worker " +
+                          std::to_string(shared_worker_.load()) +
+                          " on two threads at once; each worker index must be used by one thread "
+                          "at a time");
   }
 
   [[noreturn]] void throw_bad_block(std::int64_t workers, RowRange rows) const {
@@ -138,7 +242,9 @@ class BlockChecks {
   std::atomic<bool> stopped_{false};
   std::atomic<bool> has_bad_block_{false};
   std::atomic<bool> has_failed_{false};
-  std::exception_ptr failure_;  // the first one of a worker
+  std::exception_ptr failure_;                 // the first one of a worker
+  std::atomic<int> shared_worker_{-1};         // used by two threads at once; -1: none
+  std::atomic<std::int64_t> early_label_{-1};  // a row; -1: none
   // Of the first call that was rejected.
   int bad_worker_ = 0;
   RowRange bad_block_;

@@ -1,8 +1,10 @@
-// guarded: turns exceptions into a Status, since none may cross the plugin boundary.
+// guarded: turns exceptions into a Status, since none may cross the plugin boundary. call_step:
+// names the function of a step that threw one.
 #pragma once
 
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -32,5 +34,32 @@ Status guarded(Body&& body) noexcept {
                          "the backend threw an exception that is not a std::exception");
   }
 }
+
+namespace detail {
+
+// Calls a function of a step, such as "assign()". A StatusError passes unchanged: its author has
+// chosen code and message. Other exceptions become one that names the function.
+template <class Call>
+decltype(auto) call_step(const char* function, Call&& call) {
+  const auto text = [function](const char* what) {
+    return std::string("the step's ") + function + " threw an exception" + what;
+  };
+  try {
+    return std::forward<Call>(call)();
+  } catch (const StatusError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw StatusError(StatusCode::out_of_memory,
+                      std::string("the backend ran out of host memory in the step's ") + function);
+  } catch (const std::exception& error) {
+    const std::string_view what = error.what();
+    throw StatusError(StatusCode::internal,
+                      what.empty() ? text(" without a message") : text(": ").append(what));
+  } catch (...) {
+    throw StatusError(StatusCode::internal, text(" that is not a std::exception"));
+  }
+}
+
+}  // namespace detail
 
 }  // namespace lloyd

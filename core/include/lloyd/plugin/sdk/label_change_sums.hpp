@@ -22,6 +22,22 @@ inline bool are_labels(const std::int32_t* labels, std::int64_t count, std::int6
   return below >= 0 && above == 0;
 }
 
+/// A label that is not in [0, clusters).
+struct InvalidLabel {
+  std::int64_t row = -1;   ///< of the data set; -1: unknown
+  std::int32_t label = 0;  ///< its value
+  bool is_former = false;  ///< reported as the former label of a change
+};
+
+/// The first of the labels that is not in [0, clusters), of which there must be one; labels[0] is
+/// the label of row `first_row`.
+inline InvalidLabel find_invalid_label(const std::int32_t* labels, std::int64_t first_row,
+                                       std::int64_t clusters) {
+  std::int64_t i = 0;
+  while (labels[i] >= 0 && labels[i] < clusters) ++i;
+  return {first_row + i, labels[i], false};
+}
+
 /// Moves the samples whose label changed from the sum of their former cluster to that of the new
 /// one. After a few iterations few labels change, so this costs far less than summing all samples,
 /// and gives the same bits because the sums are exact. T: type of the samples.
@@ -35,19 +51,20 @@ class LabelChangeSums {
   /// Moves sample `row` of the data set from cluster `from` (-1: it had none) to cluster `to`.
   void add(std::int64_t row, std::int32_t from, std::int32_t to) {
     const LabelChange change{row, from, to};
-    if (!accepts(&change, 1)) return;
+    if (!accepts(&change, 1, true)) return;
     sums_.move(static_cast<const T*>(dataset_.data) + row * dataset_.stride, from, to);
   }
 
   /// Moves `count` samples, with the step's SumKernels.
   void add(const LabelChange* changes, std::int64_t count) {
-    add(static_cast<const T*>(dataset_.data), dataset_.stride, changes, count);
+    if (!accepts(changes, count, true)) return;
+    add_unchecked(static_cast<const T*>(dataset_.data), dataset_.stride, changes, count);
   }
 
   /// The same for copied rows: LabelChange::row indexes `samples`, whose rows are `stride` values
   /// apart.
   void add(const T* samples, std::int64_t stride, const LabelChange* changes, std::int64_t count) {
-    if (accepts(changes, count)) add_unchecked(samples, stride, changes, count);
+    if (accepts(changes, count, false)) add_unchecked(samples, stride, changes, count);
   }
 
   /// The same without a check of the labels, which costs 5 % of an iteration with few features. A
@@ -61,7 +78,7 @@ class LabelChangeSums {
   /// `rows.begin`.
   void add(RowRange rows, const std::int32_t* labels) {
     if (!are_labels(labels, rows.size(), sums_.clusters())) {
-      is_valid_ = false;
+      reject(find_invalid_label(labels, rows.begin, sums_.clusters()));
       return;
     }
     sums_.add(static_cast<const T*>(dataset_.data) + rows.begin * dataset_.stride, dataset_.stride,
@@ -70,22 +87,39 @@ class LabelChangeSums {
 
   /// False if a call with a label that is no cluster was ignored.
   bool is_valid() const { return is_valid_; }
+  /// Of the first such call: one of its labels that are no clusters.
+  const InvalidLabel& invalid_label() const { return invalid_label_; }
 
  private:
-  bool accepts(const LabelChange* changes, std::int64_t count) {
+  // `rows_of_dataset`: LabelChange::row is a row of the data set.
+  bool accepts(const LabelChange* changes, std::int64_t count, bool rows_of_dataset) {
     const std::int64_t clusters = sums_.clusters();
     bool valid = true;
     for (std::int64_t i = 0; i < count; ++i) {
       valid = valid && changes[i].from < clusters && changes[i].to >= 0 && changes[i].to < clusters;
     }
-    is_valid_ = is_valid_ && valid;
+    if (!valid) reject(find_invalid(changes, rows_of_dataset));
     return valid;
+  }
+
+  // The first label of the changes that is no cluster.
+  InvalidLabel find_invalid(const LabelChange* change, bool rows_of_dataset) const {
+    const std::int64_t clusters = sums_.clusters();
+    while (change->from < clusters && change->to >= 0 && change->to < clusters) ++change;
+    const bool is_former = change->from >= clusters;
+    return {rows_of_dataset ? change->row : -1, is_former ? change->from : change->to, is_former};
+  }
+
+  void reject(const InvalidLabel& label) {
+    if (is_valid_) invalid_label_ = label;
+    is_valid_ = false;
   }
 
   const DatasetView& dataset_;
   ClusterSums& sums_;
   SumKernels<T> kernels_;
   bool is_valid_ = true;
+  InvalidLabel invalid_label_;  // if not valid
 };
 
 }  // namespace lloyd

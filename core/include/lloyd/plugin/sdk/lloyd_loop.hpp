@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 #include <lloyd/plugin/sdk/farthest_samples.hpp>
 #include <lloyd/plugin/sdk/fit_driver.hpp>
 #include <lloyd/plugin/sdk/float_environment.hpp>
+#include <lloyd/plugin/sdk/guard.hpp>
 #include <lloyd/plugin/sdk/pass_rules.hpp>
 #include <lloyd/plugin/sdk/step.hpp>
 #include <lloyd/plugin/sdk/step_checks.hpp>
@@ -74,7 +76,8 @@ class LloydLoop {
     const Clock::time_point start = Clock::now();
     std::int32_t* labels = labels_or_scratch(result.labels, dataset_.samples);
     std::fill_n(labels, dataset_.samples, -1);
-    assign_all(request.centroids, labels, Accumulate::counts_and_inertia, result.squared_distances);
+    assign_all(request.centroids, labels, Accumulate::counts_and_inertia, LabelsBefore::none,
+               result.squared_distances);
     publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     result.label_ms = milliseconds_since(start);
   }
@@ -84,8 +87,7 @@ class LloydLoop {
     require_samples();
     end_passes();
     prepare(request.clusters, observer);
-    centroids_ = request.centroids;
-    step_.begin_pass(centroids_, clusters_, {});
+    begin_step_pass(request.centroids, {});
     const RowRange rows = request.rows;
     std::int32_t* labels = labels_or_scratch(result.labels, rows.size());
     const std::int64_t farthest_count =
@@ -95,8 +97,7 @@ class LloydLoop {
     count_farthest(farthest_count);
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
-      worker.changed += step_.assign(block, block_labels);
-      detail::check_labels(block_labels, block.size(), clusters_);
+      assign_block(worker, block, block_labels);
       if (plan_.is_integer()) add_block(worker.sums, block, block_labels);
       const std::int32_t* const labels_by_row = labels - rows.begin;
       for_each_own_distance(block, labels_by_row, [&](std::int64_t i, double distance) {
@@ -105,6 +106,7 @@ class LloydLoop {
       });
     });
 
+    check_centroids();
     ClusterSums sums(plan_, clusters_);
     sums.load(result.sums, result.counts);
     if (plan_.is_integer()) {
@@ -140,13 +142,15 @@ class LloydLoop {
     use_passes(observer, windows, [&](DrivenPasses& passes) {
       std::int32_t* const labels = passes.labels.data();
       const bool compare = passes.has_labels || ReportsLabelChanges<S>;
+      const LabelsBefore before = passes.has_labels ? LabelsBefore::some : LabelsBefore::none;
       begin_assignment(request.centroids, compare);
       for_each_window([&](RowRange window) {
-        assign_rows(window, labels, compare ? Accumulate::changes : Accumulate::sums);
+        assign_rows(window, labels, compare ? Accumulate::changes : Accumulate::sums, before);
         if (request.inertia == nullptr) return;
         write_labels(labels);
         add_inertia(window, labels);
       });
+      check_centroids();
       sums_->clear();
       merge_into(*sums_);
       sums_->add_to(passes.limbs, request.sums, request.counts);
@@ -156,10 +160,11 @@ class LloydLoop {
         if (request.inertia != nullptr) request.inertia->add(worker.inertia);
       });
       if (!passes.has_labels) detail::check_first_labels(result.changed, dataset_.samples);
+      check_counts(*sums_, passes.has_labels ? 0 : dataset_.samples);
       passes.has_labels = true;
       result.distances = pass_distances();
       result.exact_fallbacks = -1;
-      if constexpr (CountsExactFallbacks<S>) result.exact_fallbacks = step_.take_exact_fallbacks();
+      if constexpr (CountsExactFallbacks<S>) result.exact_fallbacks = take_exact_fallbacks();
     });
   }
 
@@ -208,12 +213,18 @@ class LloydLoop {
     FarthestSamples farthest;
   };
 
+  // A worker, null before its first block, and whether a thread runs a block with it.
+  struct alignas(64) WorkerSlot {
+    std::atomic<bool> held{false};
+    std::unique_ptr<LoopWorker> worker;
+  };
+
   // Calls begin_fit() of the step, and end_fit() in any case.
   class FitScope {
    public:
     FitScope(S& step, const StepFitOptions& options) : step_(step) {
       try {
-        step_.begin_fit(options);
+        detail::call_step("begin_fit()", [&] { step_.begin_fit(options); });
       } catch (...) {
         step_.end_fit();
         throw;
@@ -240,6 +251,7 @@ class LloydLoop {
   };
 
   enum class Accumulate { nothing, sums, changes, counts_and_inertia };
+  enum class LabelsBefore { none, some };  // before an assignment; none: all are -1
 
   static double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -295,7 +307,8 @@ class LloydLoop {
   void prepare(std::int64_t clusters, Observer* observer) {
     if (workers_.empty() || clusters != clusters_) {
       workers_.clear();  // consistent if an allocation below throws
-      std::vector<std::unique_ptr<LoopWorker>> workers(detail::checked_workers(step_.workers()));
+      const int count = detail::call_step("workers()", [&] { return step_.workers(); });
+      std::vector<WorkerSlot> workers(detail::checked_workers(count));
       sums_.emplace(plan_, clusters);
       workers_.swap(workers);
       clusters_ = clusters;
@@ -340,8 +353,7 @@ class LloydLoop {
 
   // The worker of a block. A worker is made for its first block, on its thread: with small data
   // most workers get no block, and passes touch no memory of them.
-  LoopWorker& worker_of_block(int number) {
-    std::unique_ptr<LoopWorker>& worker = workers_[static_cast<std::size_t>(number)];
+  LoopWorker& worker_of_block(std::unique_ptr<LoopWorker>& worker) {
     if (worker == nullptr) {
       worker = std::make_unique<LoopWorker>(plan_, clusters_, farthest_count_);
     }
@@ -352,8 +364,8 @@ class LloydLoop {
   // Calls use(worker) for all workers that have been made.
   template <class Use>
   void for_each_worker(const Use& use) {
-    for (const std::unique_ptr<LoopWorker>& worker : workers_) {
-      if (worker != nullptr) use(*worker);
+    for (const WorkerSlot& slot : workers_) {
+      if (slot.worker != nullptr) use(*slot.worker);
     }
   }
 
@@ -382,24 +394,32 @@ class LloydLoop {
 
   // Calls body(worker, block) for all blocks of `rows`. Throws on the calling thread:
   // StatusCode::cancelled if the observer requests to stop, the first exception of a worker,
-  // StatusCode::internal if a worker throws BadLabel or the blocks of the step are wrong.
+  // StatusCode::internal if the workers or blocks of the step are wrong. Empty blocks only poll.
   template <class Body>
   void for_each_block(RowRange rows, Body&& body) {
     for_each_worker([](LoopWorker& worker) { worker.block_rows = 0; });
     const std::int64_t workers = std::ssize(workers_);
-    step_.for_each_block(rows, [&](int worker, RowRange block) {
+    const auto run_block = [&](int worker, RowRange block) {
       if (checks_.stopped() || !checks_.accepts(worker, workers, block, rows)) return false;
       if (observer_ != nullptr && observer_->stop_requested()) {
         checks_.stop();
         return false;
       }
+      if (block.size() == 0) return true;
+      WorkerSlot& slot = workers_[static_cast<std::size_t>(worker)];
+      const detail::WorkerHold hold(slot.held);
+      if (!hold.succeeded()) {
+        checks_.reject_shared(worker);
+        return false;
+      }
       const FloatEnvironment environment;
       return checks_.run([&] {
-        LoopWorker& own = worker_of_block(worker);
+        LoopWorker& own = worker_of_block(slot.worker);
         body(own, block);
         own.block_rows += block.size();
       });
-    });
+    };
+    detail::call_step("for_each_block()", [&] { step_.for_each_block(rows, run_block); });
     checks_.throw_if_stopped(workers, rows);
     std::int64_t covered = 0;
     for_each_worker([&](const LoopWorker& worker) { covered += worker.block_rows; });
@@ -415,7 +435,7 @@ class LloydLoop {
     if constexpr (ReadsRowWindows<S>) {
       if (windowed_) {
         windows_.for_each(dataset_, [&](RowRange window) {
-          step_.move_samples(dataset_.data, window);
+          detail::call_step("move_samples()", [&] { step_.move_samples(dataset_.data, window); });
           body(window);
         });
         return;
@@ -424,41 +444,61 @@ class LloydLoop {
     body(all_rows());
   }
 
+  // Begins a pass of the step, which receives a copy of the centroids; see check_centroids().
+  void begin_step_pass(const double* centroids, const StepPassOptions& options) {
+    centroids_ = centroids;
+    handed_centroids_.assign(centroids, centroids + clusters_ * dataset_.features);
+    detail::call_step("begin_pass()",
+                      [&] { step_.begin_pass(handed_centroids_.data(), clusters_, options); });
+  }
+
+  // Called after the assignment of a pass.
+  void check_centroids() const {
+    detail::check_centroids_kept(handed_centroids_.data(), centroids_, clusters_,
+                                 dataset_.features);
+  }
+
+  // Checks the counts of integer sums after a pass.
+  void check_counts(const ClusterSums& sums, std::int64_t expected) const {
+    std::int64_t total = 0;
+    for (std::int64_t c = 0; c < clusters_; ++c) total += sums.count(c);
+    detail::check_total_count(total, expected,
+                              ReportsLabelChanges<S>
+                                  ? "it must report each changed label once, with its former label"
+                                  : "it must write the labels of its block only");
+  }
+
   // Begins a pass of all rows. `compare`: whether its assign_rows() accumulates changes.
   void begin_assignment(const double* centroids, bool compare) {
-    centroids_ = centroids;
     clear_workers();
     StepPassOptions options;
     options.reports_changes = ReportsLabelChanges<S> && compare;
-    step_.begin_pass(centroids_, clusters_, options);
+    begin_step_pass(centroids, options);
   }
 
   // Assigns all rows in memory.
   void assign_all(const double* centroids, std::int32_t* labels, Accumulate accumulate,
-                  double* squared_distances = nullptr) {
+                  LabelsBefore before = LabelsBefore::some, double* squared_distances = nullptr) {
     begin_assignment(centroids, accumulate == Accumulate::changes);
-    assign_rows(all_rows(), labels, accumulate, squared_distances);
+    assign_rows(all_rows(), labels, accumulate, before, squared_distances);
+    check_centroids();
   }
 
   // Assigns `rows`: all, or a window. Each worker accumulates what `accumulate` selects for the new
   // labels.
-  void assign_rows(RowRange rows, std::int32_t* labels, Accumulate accumulate,
+  void assign_rows(RowRange rows, std::int32_t* labels, Accumulate accumulate, LabelsBefore before,
                    double* squared_distances = nullptr) {
+    // A step that defers labels may label rows of other blocks in passes with changes.
+    const bool unlabelled =
+        before == LabelsBefore::none && !(DefersLabels<S> && accumulate == Accumulate::changes);
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       windows_.load(block);
-      if constexpr (ReportsLabelChanges<S>) {
-        if (accumulate == Accumulate::changes) {
-          LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
-          worker.changed += step_.assign(block, labels + block.begin, changes);
-          if (!changes.is_valid()) throw detail::BadLabel();
-          return;
-        }
-      } else if (accumulate == Accumulate::changes) {
-        assign_and_compare(worker, block, labels);
+      if (unlabelled) check_unlabelled(block, labels);
+      if (accumulate == Accumulate::changes) {
+        assign_changes(worker, block, labels);
         return;
       }
-      worker.changed += step_.assign(block, labels + block.begin);
-      detail::check_labels(labels + block.begin, block.size(), clusters_);
+      assign_block(worker, block, labels + block.begin);
       if (accumulate == Accumulate::sums) add_block(worker.sums, block, labels + block.begin);
       if (accumulate != Accumulate::counts_and_inertia) return;
       for_each_own_distance(block, labels, [&](std::int64_t i, double distance) {
@@ -467,13 +507,38 @@ class LloydLoop {
         if (squared_distances != nullptr) squared_distances[i] = distance;
       });
     });
+    checks_.throw_if_labelled_early();
+  }
+
+  // A block whose first or last row has a label before the assignment of the block was written to
+  // by that of another one.
+  void check_unlabelled(RowRange block, const std::int32_t* labels) {
+    for (const std::int64_t row : {block.begin, block.end - 1}) {
+      if (labels[row] != -1) checks_.note_early_label(row);
+    }
+  }
+
+  // Assigns a block; labels[0] belongs to its first row.
+  void assign_block(LoopWorker& worker, RowRange block, std::int32_t* labels) {
+    worker.changed += step_.assign(block, labels);
+    detail::check_labels(labels, block.begin, block.size(), clusters_);
+  }
+
+  // Assigns a block and moves the samples whose label changes in the sums of the worker.
+  void assign_changes(LoopWorker& worker, RowRange block, std::int32_t* labels) {
+    if constexpr (ReportsLabelChanges<S>) {
+      LabelChangeSums<T> changes(dataset_, worker.sums, sum_kernels());
+      worker.changed += step_.assign(block, labels + block.begin, changes);
+      if (!changes.is_valid()) detail::throw_invalid_label(changes.invalid_label(), clusters_);
+    } else {
+      assign_and_compare(worker, block, labels);
+    }
   }
 
   // Assigns a block by a step that does not report which labels change.
   void assign_and_compare(LoopWorker& worker, RowRange block, std::int32_t* labels) {
     worker.former.assign(labels + block.begin, labels + block.end);
-    worker.changed += step_.assign(block, labels + block.begin);
-    detail::check_labels(labels + block.begin, block.size(), clusters_);
+    assign_block(worker, block, labels + block.begin);
     worker.changes.clear();
     for (std::int64_t i = 0; i < block.size(); ++i) {
       const std::int32_t from = worker.former[static_cast<std::size_t>(i)];
@@ -500,7 +565,8 @@ class LloydLoop {
       accumulate_ = !fused_                                        ? Accumulate::nothing
                     : ReportsLabelChanges<S> && sums_match_labels_ ? Accumulate::changes
                                                                    : Accumulate::sums;
-      loop_.assign_all(centroids().data(), labels_, accumulate_);
+      loop_.assign_all(centroids().data(), labels_, accumulate_,
+                       has_labels_ ? LabelsBefore::some : LabelsBefore::none);
       distances_ += loop_.pass_distances();
       changed_ = 0;
       loop_.for_each_worker([&](const LoopWorker& worker) { changed_ += worker.changed; });
@@ -519,12 +585,14 @@ class LloydLoop {
       loop_.publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     }
 
-    double transfer_ms() override { return loop_.step_.transfer_ms(); }
+    double transfer_ms() override {
+      return detail::call_step("transfer_ms()", [&] { return loop_.step_.transfer_ms(); });
+    }
 
     void report(FitResult& result) override {
       result.distances = distances_;
       if constexpr (CountsExactFallbacks<S>) {
-        result.exact_fallbacks = loop_.step_.take_exact_fallbacks();
+        result.exact_fallbacks = loop_.take_exact_fallbacks();
       }
     }
 
@@ -556,6 +624,7 @@ class LloydLoop {
       }
       if (accumulate_ == Accumulate::nothing) loop_.sum_by_worker(labels_);
       loop_.merge_into(sums);
+      loop_.check_counts(sums, loop_.dataset_.samples);
       return sums;
     }
     std::int64_t changed() const override { return changed_; }
@@ -589,10 +658,16 @@ class LloydLoop {
   // Number of distances that the last pass computed.
   std::int64_t pass_distances() {
     if constexpr (KeepsBounds<S>) {
-      return step_.take_distances();
+      return detail::checked_distances(
+          detail::call_step("take_distances()", [&] { return step_.take_distances(); }));
     } else {
       return dataset_.samples * clusters_;
     }
+  }
+
+  std::int64_t take_exact_fallbacks() requires CountsExactFallbacks<S> {
+    return detail::call_step("take_exact_fallbacks()",
+                             [&] { return step_.take_exact_fallbacks(); });
   }
 
   void sum_by_worker(const std::int32_t* labels) {
@@ -652,12 +727,13 @@ class LloydLoop {
   bool windowed_;        // the samples are not in memory
   SumPlan plan_;
   std::int64_t clusters_ = 0;
-  const double* centroids_ = nullptr;  ///< of the last pass, k x d
+  const double* centroids_ = nullptr;     ///< of the last pass, k x d
+  std::vector<double> handed_centroids_;  // the copy that the step receives
   std::vector<std::int32_t> scratch_labels_;
-  std::vector<std::unique_ptr<LoopWorker>> workers_;  // null before their first block
-  std::int64_t farthest_count_ = 0;                   // samples that each worker keeps
-  std::optional<ClusterSums> sums_;                   ///< of all workers
-  std::optional<DrivenPasses> passes_;                // none outside of begin() and end()
+  std::vector<WorkerSlot> workers_;
+  std::int64_t farthest_count_ = 0;     // samples that each worker keeps
+  std::optional<ClusterSums> sums_;     ///< of all workers
+  std::optional<DrivenPasses> passes_;  // none outside of begin() and end()
   Observer* observer_ = nullptr;
   detail::WindowReader<T> windows_;  // of this pass
   detail::BlockChecks checks_;

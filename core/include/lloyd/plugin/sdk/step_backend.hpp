@@ -92,7 +92,8 @@ class StepSession final : public Session, public PassKernels, public WindowedPas
     ParameterList parameters;
     parameters.values = values_.data();
     parameters.count = static_cast<std::int64_t>(values_.size());
-    const Status status = S::supports(shape, parameters, spec);
+    const Status status =
+        detail::call_step("supports()", [&] { return S::supports(shape, parameters, spec); });
     if (!status.ok()) throw StatusError(status);
   }
 
@@ -104,12 +105,14 @@ class StepSession final : public Session, public PassKernels, public WindowedPas
 
 namespace detail {
 
-// The bytes that a function of the step returned. Throws StatusError if they are negative or beyond
+// The bytes that a function of the step returns. Throws StatusError if they are negative or beyond
 // 2^62, as after an overflow.
-inline std::int64_t checked_estimate(const char* function, std::int64_t bytes) {
+template <class Estimate>
+std::int64_t checked_estimate(const char* function, const Estimate& estimate) {
   constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
+  const std::int64_t bytes = call_step(function, estimate);
   if (bytes >= 0 && bytes <= kMaxBytes) return bytes;
-  throw StatusError(StatusCode::internal, "the step's " + std::string(function) + "() returns " +
+  throw StatusError(StatusCode::internal, std::string("the step's ") + function + " returns " +
                                               std::to_string(bytes) +
                                               " bytes; 0 to 2^62 are possible");
 }
@@ -145,9 +148,10 @@ class StepBackend final : public Backend {
   Status supports(const ProblemShape& shape, const ParameterList& parameters,
                   const FitSpec& spec) const noexcept override {
     return guarded([&] {
-      const Status status = shape.dtype == DType::float32
-                                ? StepOf<float>::supports(shape, parameters, spec)
-                                : StepOf<double>::supports(shape, parameters, spec);
+      const Status status = detail::call_step("supports()", [&]() -> Status {
+        return shape.dtype == DType::float32 ? StepOf<float>::supports(shape, parameters, spec)
+                                             : StepOf<double>::supports(shape, parameters, spec);
+      });
       if (!status.ok()) throw StatusError(status);
     });
   }
@@ -156,25 +160,29 @@ class StepBackend final : public Backend {
                   MemoryEstimate& memory) const noexcept override {
     return guarded([&] {
       const bool is_float32 = shape.dtype == DType::float32;
-      const std::int64_t workers = is_float32 ? StepOf<float>::estimate_workers(parameters)
-                                              : StepOf<double>::estimate_workers(parameters);
-      const std::int64_t step = detail::checked_estimate(
-          "estimate_bytes", is_float32 ? StepOf<float>::estimate_bytes(shape, parameters)
-                                       : StepOf<double>::estimate_bytes(shape, parameters));
+      const std::int64_t workers = detail::call_step("estimate_workers()", [&]() -> std::int64_t {
+        return is_float32 ? StepOf<float>::estimate_workers(parameters)
+                          : StepOf<double>::estimate_workers(parameters);
+      });
+      const std::int64_t step = detail::checked_estimate("estimate_bytes()", [&]() -> std::int64_t {
+        return is_float32 ? StepOf<float>::estimate_bytes(shape, parameters)
+                          : StepOf<double>::estimate_bytes(shape, parameters);
+      });
       // In float64, because the products may overflow 64-bit integers.
       const double k = static_cast<double>(shape.clusters);
       const double cells = k * static_cast<double>(shape.features);
       // A worker has sums, counts and the candidates of a relocation; the loop has sums of all
-      // workers, centroids twice, and the candidates of all workers, sorted.
+      // workers, centroids three times, and the candidates of all workers, sorted.
       const double worker = SumPlan::kMaxBytesPerCell * cells + k * (16 + sizeof(FarSample));
       const double sums = SumPlan::kMaxBytesPerCell * cells + 8 * k;
-      const double bytes = static_cast<double>(step) + 16 * cells + 2 * k * sizeof(FarSample) +
+      const double bytes = static_cast<double>(step) + 24 * cells + 2 * k * sizeof(FarSample) +
                            sums + static_cast<double>(workers) * worker;
       memory.host_bytes = bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : std::int64_t{1} << 62;
-      memory.device_bytes = detail::checked_estimate(
-          "estimate_device_bytes", is_float32
-                                       ? StepOf<float>::estimate_device_bytes(shape, parameters)
-                                       : StepOf<double>::estimate_device_bytes(shape, parameters));
+      memory.device_bytes =
+          detail::checked_estimate("estimate_device_bytes()", [&]() -> std::int64_t {
+            return is_float32 ? StepOf<float>::estimate_device_bytes(shape, parameters)
+                              : StepOf<double>::estimate_device_bytes(shape, parameters);
+          });
     });
   }
 
@@ -185,11 +193,13 @@ class StepBackend final : public Backend {
       if (dataset.data == nullptr && !kReadsRowWindows) {
         throw StatusError(StatusCode::unsupported, "the backend does not read rows in windows");
       }
-      if (dataset.dtype == DType::float32) {
-        *session = new StepSession<StepOf<float>>(dataset, parameters);
-      } else {
-        *session = new StepSession<StepOf<double>>(dataset, parameters);
-      }
+      detail::call_step("constructor", [&] {
+        if (dataset.dtype == DType::float32) {
+          *session = new StepSession<StepOf<float>>(dataset, parameters);
+        } else {
+          *session = new StepSession<StepOf<double>>(dataset, parameters);
+        }
+      });
     });
   }
 
@@ -204,7 +214,8 @@ class StepBackend final : public Backend {
   /// The devices that `StepOf<float>::probe` lists, for PluginDescriptor::probe.
   static Status probe(DeviceList* devices) noexcept {
     return guarded([&] {
-      const Status status = StepOf<float>::probe(devices);
+      const Status status =
+          detail::call_step("probe()", [&] { return StepOf<float>::probe(devices); });
       if (!status.ok()) throw StatusError(status);
     });
   }
