@@ -151,6 +151,14 @@ void set_repeats(Plan& plan, std::int64_t repeats) {
   plan.hash = hash_with_repeats(plan, repeats);
 }
 
+// "; 2 trials failed or timed out ..." if the run has such trials.
+std::string note_on_failures(const EarlierTrials& earlier) {
+  const std::int64_t failed = failed_trials(earlier);
+  if (failed == 0) return {};
+  return fmt::format("; {} failed or timed out, and --retry-failed runs {} again",
+                     format_count(failed, "trial"), failed == 1 ? "it" : "them");
+}
+
 // Sets the plan's repeats to those of the run, if it was extended to more than the file has.
 Run resumed_run(Plan& plan, const fs::path& file, const Machine& machine,
                 const RunCommand& command) {
@@ -177,12 +185,13 @@ Run resumed_run(Plan& plan, const fs::path& file, const Machine& machine,
   }
   Run run{last->id, earlier_trials(std::move(last->records), command.retry_failed)};
   const std::int64_t left = trials_left(plan, run.earlier);
+  const std::string failed = command.retry_failed ? "" : note_on_failures(run.earlier);
   if (left == 0) {
-    note("lloyd: the run {} in {}{} is complete: nothing is left to do\n", run.id, folder,
-         extension.empty() ? "" : extension + ",");
+    note("lloyd: the run {} in {}{} is complete: nothing is left to do{}\n", run.id, folder,
+         extension.empty() ? "" : extension + ",", failed);
   } else {
-    note("lloyd: resuming the run {} in {}{}: {} of {} left\n", run.id, folder, extension, left,
-         format_count(plan.trials(), "trial"));
+    note("lloyd: resuming the run {} in {}{}: {} of {} left{}\n", run.id, folder, extension, left,
+         format_count(plan.trials(), "trial"), failed);
   }
   return run;
 }

@@ -11,6 +11,7 @@
 
 #include <lloyd/data/files.hpp>
 #include <lloyd/internal/column_argument.hpp>
+#include <lloyd/internal/format_count.hpp>
 #include <lloyd/internal/json_text.hpp>
 #include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
@@ -145,6 +146,13 @@ class Guards {
                             rows.at(1, j), rows.at(2, j)));
       } else if (are_dates(rows, j, is_rounded(j))) {
         flag_dates(j);
+      } else if (are_months(rows, j)) {
+        flag(
+            j,
+            fmt::format("{} holds months as numbers, such as {}, whose differences are not months; "
+                        "convert them to months, or",
+                        name(j), features_[static_cast<std::size_t>(j)].minimum),
+            " ");
       } else if (looks_like_identifier(rows, j) && is_rounded(j)) {
         flag_rounded_integers(j);
       } else if (looks_like_identifier(rows, j)) {
@@ -212,13 +220,9 @@ class Guards {
     const std::string what =
         is_named ? fmt::format("has the class '{}'", shown(classes.back()))
                  : fmt::format("holds the sums of the others in {}", enumerated(texts, "and"));
-    const bool is_plain_text = is_text() && !lower_case_extension(options_.file).ends_with(".gz");
-    warnings_.push_back(fmt::format(
-        "{}: the last row, sample {} counted from 0, {}, so it may be a totals row; {}",
-        options_.file, dataset_.samples() - 1, what,
-        is_plain_text
-            ? fmt::format("sed '$d' {} > NEW.csv leaves it out", shell_word(options_.file))
-            : "leave it out"));
+    warnings_.push_back(
+        fmt::format("{}: the last row, sample {} counted from 0, {}, so it may be a totals row; {}",
+                    options_.file, dataset_.samples() - 1, what, advice_on_last_row()));
   }
 
   void check_scales() {
@@ -282,8 +286,15 @@ class Guards {
     if (rows == 0 || !options_.label_column.empty()) return;
     const std::set<std::string_view> distinct(
         dataset_.classes.begin(), dataset_.classes.begin() + static_cast<std::ptrdiff_t>(rows));
-    if (distinct.size() <= rows / 2) return;
     const std::string column = column_argument({dataset_.class_name}, 0, dataset_.class_column);
+    if (may_be_quoted_numbers(distinct)) {
+      warnings_.push_back(fmt::format(
+          "{}: the last column is taken as classes since its numbers are in quotes, but {} of the "
+          "first {} are distinct; {}",
+          options_.file, distinct.size(), rows, choice_with(column)));
+      return;
+    }
+    if (distinct.size() <= rows / 2) return;
     warnings_.push_back(fmt::format(
         "{}: the last column is text and is taken as classes, but {} of the first {} values are "
         "distinct, as names are; {}",
@@ -365,6 +376,46 @@ class Guards {
                : fmt::format("; to keep them, {}", choice_without(arguments));
   }
 
+  // True for more integers than classes usually have.
+  static bool may_be_quoted_numbers(const std::set<std::string_view>& classes) {
+    constexpr std::size_t kMaxClasses = 20;
+    return classes.size() > kMaxClasses &&
+           std::all_of(classes.begin(), classes.end(), [](std::string_view text) {
+             return text.find_first_not_of("0123456789-+. ") == std::string_view::npos;
+           });
+  }
+
+  // How the column becomes a feature besides the others.
+  std::string choice_with(const std::string& column) const {
+    constexpr std::size_t kMaxNamed = 10;
+    const bool by_key = remedy_ == Remedy::key;
+    if (features_.size() > kMaxNamed) {
+      return fmt::format("{} reads the columns that it names as numbers",
+                         by_key ? "'dataset.columns'" : "--columns");
+    }
+    std::vector<std::string> columns;
+    for (std::int64_t j = 0; j < std::ssize(features_); ++j) columns.push_back(option_value(j));
+    columns.push_back(column);
+    return by_key ? fmt::format("'dataset.columns: [{}]' reads it as numbers", yaml_list(columns))
+                  : fmt::format("--columns{} reads it as numbers", option_list(columns));
+  }
+
+  // How the line of the last sample is left out.
+  std::string advice_on_last_row() const {
+    const std::vector<std::int64_t>& dropped = dataset_.dropped_row_numbers;
+    const std::int64_t rows = dataset_.samples() + dataset_.dropped_rows;
+    const bool ends_file = dropped.empty() ? dataset_.dropped_rows == 0 : dropped.back() < rows - 1;
+    if (!ends_file || !is_text() || lower_case_extension(options_.file).ends_with(".gz")) {
+      return "leave it out";
+    }
+    const std::string file = shell_word(options_.file);
+    const std::optional<std::int64_t> blank = count_blank_lines_at_end(options_.file);
+    if (!blank) return "leave it out";
+    return *blank == 0 ? fmt::format("sed '$d' {} > NEW.csv leaves it out", file)
+                       : fmt::format("head -n -{} {} > NEW.csv leaves it out with the {} below it",
+                                     *blank + 1, file, format_count(*blank, "blank line"));
+  }
+
   const std::vector<std::string>& names() const { return dataset_.feature_names; }
 
   bool named_as_identifier(std::int64_t feature) const {
@@ -434,6 +485,7 @@ class Guards {
 
   bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {
     if (is_monotonic(rows, feature, is_rounded(feature))) return true;
+    if (counts_samples(dataset_, rows, feature)) return true;
     const FeatureStatistics& statistics = features_[static_cast<std::size_t>(feature)];
     if (!named_as_identifier(feature) && !has_fixed_length(statistics)) return false;
     return is_rounded(feature) || are_distinct(rows, feature);

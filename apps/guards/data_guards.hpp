@@ -22,11 +22,12 @@ enum class Remedy { option, key };
 /// - a name of a text file that is not UTF-8, with a command that converts Latin-1;
 /// - a first column that has no name, or counts the rows from 0 or 1;
 /// - a column of integers that looks like an identifier: all of the inspected values are distinct
-///   (not required if rounding changed some), and they either ascend or descend, or have the same
-///   number of digits (7 or more), or the column's name is that of an identifier; if rounding
-///   changed some, the sentence has one remedy for times and one for identifiers, and replaces that
-///   of rounding_warnings(), except for integers that float64 distorts, where it is that sentence
-///   with the remedy for identifiers;
+///   (not required if rounding changed some), and they either ascend or descend, or are 1 to n in
+///   any order (of at least 50 samples), or have the same number of digits (7 or more), or the
+///   column's name is that of an identifier; if rounding changed some, the sentence has one remedy
+///   for times and one for identifiers, and replaces that of rounding_warnings(), except for
+///   integers that float64 distorts, where it is that sentence with the remedy for identifiers;
+/// - dates and months as integers, YYYYMMDD and YYYYMM;
 /// - a last column, or a first column of data without column names, that looks like class numbers,
 ///   if no other column does: integers in an interval of at most 20 that begins at -1, 0 or 1
 ///   (beside a last column of more than two, columns of 0 and 1 do not count);

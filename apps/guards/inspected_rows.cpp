@@ -85,6 +85,55 @@ bool is_sentinel(const Sentinel& found, std::int64_t total, double quartiles) {
   return distance > quartiles * (is_frequent ? 1 : kFarQuartiles);
 }
 
+// True for codes of missing values in columns of few integers, as questionnaires have.
+bool is_code(double value) {
+  return is_rare_marker(value) || value == -1 || value == 9 || value == 99;
+}
+
+// True if the value is a code apart from the few integers that the others are. 9 and -1 may be near
+// a rating: the gap must be wider than 2, or 1, and than those between the others; other codes are
+// farther than the range of the others. `others`: a count for each of them.
+bool is_apart(double value, const std::map<double, std::int64_t>& others) {
+  constexpr std::size_t kMinOthers = 2;
+  if (others.size() < kMinOthers || !is_code(value)) return false;
+  double widest = 0;
+  for (auto at = others.begin(); at != others.end(); ++at) {
+    if (at->first != std::floor(at->first)) return false;
+    if (at != others.begin()) widest = std::max(widest, at->first - std::prev(at)->first);
+  }
+  const double low = others.begin()->first;
+  const double high = std::prev(others.end())->first;
+  const double gap = std::max(low - value, value - high);
+  if (value == 9) return gap > std::max(2.0, widest);
+  if (value == -1) return gap > std::max(1.0, widest);
+  return gap > high - low;
+}
+
+// The values of the feature in all rows with their numbers of rows; those found so far if there are
+// more than `most`. The data set is in memory.
+std::map<double, std::int64_t> count_values(const Dataset& dataset, std::int64_t feature,
+                                            std::size_t most) {
+  dataset.check_mapped_file();
+  std::map<double, std::int64_t> counts;
+  for (std::int64_t i = 0; i < dataset.samples() && counts.size() <= most; ++i) {
+    ++counts[dataset.matrix().at(i, feature)];
+  }
+  return counts;
+}
+
+// See find_sentinel(), for the minimum or maximum of a feature of few values. `counts`: all values.
+std::optional<Sentinel> find_code(double value, std::map<double, std::int64_t> counts) {
+  constexpr std::int64_t kMinRows = 3;
+  std::int64_t total = 0;
+  for (const auto& [other, rows] : counts) total += rows;
+  const std::int64_t rows = counts[value];
+  counts.erase(value);
+  if (rows < kMinRows || 2 * rows > total || !is_apart(value, counts)) return std::nullopt;
+  const double low = counts.begin()->first;
+  const double high = std::prev(counts.end())->first;
+  return value < low ? Sentinel{value, rows, low, high} : Sentinel{value, rows, high, low};
+}
+
 // Counts the value in all rows, and finds the extremes of the others. The data set is in memory.
 Sentinel count_value(const Dataset& dataset, std::int64_t feature, double value, bool is_minimum) {
   dataset.check_mapped_file();
@@ -217,6 +266,11 @@ std::optional<Sentinel> find_sentinel(const Dataset& dataset, const InspectedRow
     if (rows < (reads_column ? 1 : kMinRows) && !(reads_column && is_rare_marker(value))) continue;
     std::map<double, std::int64_t> others;
     for (std::int64_t i = 0; i < spread.rows(); ++i) ++others[spread.at(i, feature)];
+    if (others.size() <= kMinOthers && is_code(value)) {
+      if (reads_column) others = count_values(dataset, feature, kMinOthers);
+      if (others.size() > kMinOthers) continue;
+      if (const std::optional<Sentinel> found = find_code(value, others)) return found;
+    }
     others.erase(value);
     if (others.size() < kMinOthers) continue;
     const double quartiles = interquartile_range(others, spread.rows() - rows);
@@ -260,6 +314,27 @@ bool are_dates(const InspectedRows& rows, std::int64_t feature, bool rounded) {
     if (month < 1 || month > 12 || day < 1 - slack || day > 31 + slack) return false;
   }
   return true;
+}
+
+bool are_months(const InspectedRows& rows, std::int64_t feature) {
+  for (std::int64_t i = 0; i < rows.rows(); ++i) {
+    const double value = rows.at(i, feature);
+    if (value < 180001 || value > 219912 || value != std::floor(value)) return false;
+    const double month = std::fmod(value, 100);
+    if (month < 1 || month > 12) return false;
+  }
+  return has_several_values(rows, feature);
+}
+
+bool counts_samples(const Dataset& dataset, const InspectedRows& rows, std::int64_t feature) {
+  constexpr std::int64_t kMinSamples = 50;
+  const FeatureStatistics& statistics = dataset.statistics()[static_cast<std::size_t>(feature)];
+  const std::int64_t samples = dataset.samples();
+  if (samples < kMinSamples || (statistics.minimum != 0 && statistics.minimum != 1)) return false;
+  const double values = statistics.maximum - statistics.minimum + 1;
+  return values >= static_cast<double>(samples) &&
+         values <= static_cast<double>(samples + dataset.dropped_rows) &&
+         are_distinct(rows, feature);
 }
 
 bool is_integer_valued(const FeatureStatistics& feature) {

@@ -68,13 +68,17 @@ struct Sentinel {
 
 /// The minimum or maximum of a feature, if it seems to stand for missing values. All rows count if
 /// has_all_rows(), else the inspected ones; `spread` is InspectedRows::spread() of the data set.
-/// The value occurs in at least 3 rows, there are at least 10 distinct other values (with fewer,
-/// the feature may be a category), and one of these holds for its distance from the others:
+/// The value occurs in at least 3 rows. Among at least 10 distinct other values, one of these holds
+/// for its distance from the others:
 /// - it exceeds the range of the others, and the value is not 0 and occurs in at least 1 % of the
 ///   rows, or is one of -9, -99, 999, 9999, ... (also negative);
 /// - it exceeds their interquartile range, and the value is one of these or 0, -1 or 99, and occurs
 ///   in 1 % to 50 % of the rows;
 /// - it exceeds ten times their interquartile range, and the value is one of -9, -99, 999, ...
+/// Among two to nine other values, all of them integers, it may be a code of a questionnaire: -9,
+/// -99, 99, 999, ... that are farther from the others than their range, 9 behind a gap of more than
+/// 2, or -1 behind a gap of more than 1, which is wider than those between the others; in at most
+/// half of the rows.
 std::optional<Sentinel> find_sentinel(const Dataset& dataset, const InspectedRows& spread,
                                       std::int64_t feature);
 /// True if a row has the value: one of all if has_all_rows(), else one of `spread`.
@@ -84,6 +88,13 @@ bool has_value(const Dataset& dataset, const InspectedRows& spread, std::int64_t
 /// True if all inspected values are dates written as integers: YYYYMMDD, from 1800 to 2199.
 /// `rounded`: rounding to float32 may have changed the last digit.
 bool are_dates(const InspectedRows& rows, std::int64_t feature, bool rounded);
+
+/// True if all inspected values are months written as integers: YYYYMM, from 1800 to 2199, at least
+/// three.
+bool are_months(const InspectedRows& rows, std::int64_t feature);
+/// True if the integers are, in any order, 0, 1, 2, ... or 1, 2, 3, ... for at least 50 samples; as
+/// far as the inspected rows show. Rows that were left out may have the others.
+bool counts_samples(const Dataset& dataset, const InspectedRows& rows, std::int64_t feature);
 
 /// True if the values are integers, and not all the same.
 bool is_integer_valued(const FeatureStatistics& feature);

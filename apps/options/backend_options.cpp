@@ -6,6 +6,7 @@
 
 #include "options/context.hpp"
 #include "supervision/supervision.hpp"
+#include "text/synonyms.hpp"
 
 namespace lloyd::apps {
 namespace {
@@ -16,12 +17,24 @@ void check_available(const LoadedBackend& backend) {
       fmt::format("the backend '{}' is not available: {}", backend.name(), backend.unavailable()));
 }
 
+std::shared_ptr<const LoadedBackend> load(Registry& registry, const std::string& name) {
+  try {
+    return registry.load(name);
+  } catch (const InputError& error) {
+    if (program_for(name).empty()) throw;
+    throw InputError(fmt::format(
+        "{}; '{}' is an external program, which 'lloyd run' compares with backends: see "
+        "docs/external_programs.md",
+        error.what(), name));
+  }
+}
+
 // Path of the backend's plugin. The describing processes have ended on return, so they hold no
 // device memory.
 std::filesystem::path find(const Context& context, const std::string& name) {
   isolated::IsolatedPlugins plugins(context.plugin_limit());
   Registry registry = context.registry(plugins);
-  const auto backend = name.empty() ? registry.preferred() : registry.load(name);
+  const auto backend = name.empty() ? registry.preferred() : load(registry, name);
   check_available(*backend);
   return backend->path();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace lloyd::apps {
 namespace {
@@ -13,7 +14,7 @@ struct Synonyms {
 };
 
 // In lower case, with '-' for '_' and without leading dashes.
-constexpr std::array<Synonyms, 14> kSynonyms = {{
+constexpr std::array<Synonyms, 16> kSynonyms = {{
     {" k n-clusters num-clusters nclusters clusters k-clusters clusters-k num-k nclust centers "
      "n-centers num-centers n-centroids num-centroids ",
      "-k", "clusters"},
@@ -31,7 +32,7 @@ constexpr std::array<Synonyms, 14> kSynonyms = {{
      "--max-iterations", "stop.max_iterations"},
     {" iterations iteration iters ", "--iterations", "stop.iterations"},
     {" tol epsilon eps tolerance threshold ", "--tolerance", "stop.tolerance"},
-    {" random-state random-seed rng-seed seed ", "--seed", "seeding.seed"},
+    {" random-state random-seed rng-seed seed seeds ", "--seed", "seeding.seed"},
     {" init initialization initialisation seeding init-method initializer ", "--seeding",
      "seeding"},
     {" algorithm algorithms algo engine engines backend backends implementation implementations ",
@@ -42,15 +43,35 @@ constexpr std::array<Synonyms, 14> kSynonyms = {{
      "--repeats", "repeats"},
     {" data data-set ", "", "dataset"},
     {" file input input-file data-file path csv ", "", "dataset.file"},
+    {" samples n-samples num-samples n rows n-rows n-points num-points ", "",
+     "dataset.blobs.samples"},
+    {" features n-features num-features dim dims dimension dimensions d ", "",
+     "dataset.blobs.features"},
 }};
 
-const Synonyms* find_synonyms(std::string_view name) {
-  std::string plain(name.substr(std::min(name.find_first_not_of('-'), name.size())));
-  if (plain.empty() || plain.find(' ') != std::string::npos) return nullptr;
+// Other libraries, which bench/peers/ runs: names, each between two blanks, and the program there.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kPrograms = {{
+    {" sklearn scikit-learn scikit-learn-kmeans scikit sk-learn ", "scikit-learn.py"},
+    {" faiss faiss-cpu ", "faiss-cpu.py"},
+    {" faiss-gpu ", "faiss-gpu.py"},
+    {" opencv cv2 ", "opencv.py"},
+    {" pytorch torch ", "pytorch.py"},
+}};
+
+// The name in lower case, with '-' for '_'.
+std::string plain_name(std::string_view name) {
+  std::string plain(name);
   std::transform(plain.begin(), plain.end(), plain.begin(), [](char c) {
     if (c == '_') return '-';
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
+  return plain;
+}
+
+const Synonyms* find_synonyms(std::string_view name) {
+  const std::string plain =
+      plain_name(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+  if (plain.empty() || plain.find(' ') != std::string::npos) return nullptr;
   const auto found =
       std::find_if(kSynonyms.begin(), kSynonyms.end(), [&](const Synonyms& synonyms) {
         return synonyms.names.find(" " + plain + " ") != std::string_view::npos;
@@ -71,6 +92,15 @@ std::string option_for(std::string_view name, const std::vector<std::string>& kn
 std::string key_for(std::string_view name) {
   const Synonyms* const synonyms = find_synonyms(name);
   return synonyms == nullptr ? std::string() : std::string(synonyms->key);
+}
+
+std::string_view program_for(std::string_view name) {
+  if (name.empty() || name.find(' ') != std::string_view::npos) return {};
+  const std::string word = " " + plain_name(name) + " ";
+  const auto found = std::find_if(kPrograms.begin(), kPrograms.end(), [&](const auto& program) {
+    return program.first.find(word) != std::string_view::npos;
+  });
+  return found == kPrograms.end() ? std::string_view() : found->second;
 }
 
 }  // namespace lloyd::apps

@@ -15,4 +15,8 @@ std::string option_for(std::string_view name, const std::vector<std::string>& kn
 /// "restarts". Empty if there is none.
 std::string key_for(std::string_view name);
 
+/// The program of bench/peers/ that runs another library, for its name: "scikit-learn.py" for
+/// "sklearn". Empty if there is none.
+std::string_view program_for(std::string_view name);
+
 }  // namespace lloyd::apps

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <lloyd/data/csv.hpp>
 
+#include "data/csv/cells/csv_cell_kind.hpp"
+#include "data/csv/cells/csv_cursor.hpp"
 #include "fuzz.hpp"
 #include "unit/support/temporary_folder.hpp"
 
@@ -67,15 +70,30 @@ void check_same(const Dataset& a, const Dataset& b) {
           "a table has other names after writing and reading it");
 }
 
+// True if the quoted classes may be read as values: see CsvOptions::label_column.
+bool may_be_values(const std::vector<std::string>& classes) {
+  constexpr std::size_t kMaxClasses = 20;
+  const std::set<std::string> distinct(classes.begin(), classes.end());
+  bool has_fraction = false;
+  for (const std::string& text : distinct) {
+    if (is_missing_value(text)) continue;
+    if (!is_number(trimmed(text))) return false;
+    has_fraction = has_fraction || text.find_first_of(".eE") != std::string::npos;
+  }
+  return has_fraction || distinct.size() > kMaxClasses;
+}
+
 // Rereading refuses two kinds of tables unless an option tells how to read them: an unnamed first
-// column may be row numbers, and quotes around a comma do not make a cell a class.
+// column may be row numbers, and quotes around a comma do not make a cell a class. Classes that are
+// numbers may be read as values.
 bool needs_option(const Dataset& dataset) {
   const auto has_comma = [](const std::string& text) {
     return text.find(',') != std::string::npos;
   };
   const std::vector<std::string>& names = dataset.feature_names;
   return (!names.empty() && names.front().empty()) ||
-         std::any_of(dataset.classes.begin(), dataset.classes.end(), has_comma);
+         std::any_of(dataset.classes.begin(), dataset.classes.end(), has_comma) ||
+         may_be_values(dataset.classes);
 }
 
 }  // namespace

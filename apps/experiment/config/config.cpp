@@ -38,6 +38,12 @@ void check_axis(const ConfigNode& axis, const std::vector<std::string>& document
           "'backends' cannot be swept; give a backend's parameter a list of values instead");
     }
     std::string meant = apps::key_for(root);
+    if (meant.starts_with("backends: ")) {
+      axis.fail_at_key(fmt::format(
+          "'{}' cannot be swept; give a backend's parameter a list of values instead: '{}'",
+          shown(axis.key), "backends: [openmp: {threads: [1, 2]}]"));
+    }
+    if (meant == "dataset.blobs.samples") meant += "', or of a file 'dataset.samples";
     if (std::find(keys.begin(), keys.end(), meant.substr(0, meant.find('.'))) == keys.end()) {
       meant.clear();  // a key that cannot be swept
     }
@@ -156,6 +162,15 @@ std::vector<Setting> expand(const ConfigNode& document, const std::vector<Config
   }
 }
 
+// The path with the key of Lloyd in place of one that is meant so: "seeding.seed" for
+// "seeding.seeds".
+std::string known_path(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return path;
+  const std::string key = apps::key_for(path.substr(dot + 1));
+  return key.rfind('.') == dot && key.starts_with(path.substr(0, dot)) ? key : path;
+}
+
 // Throws InputError if a key of a setting has a list, which belongs under 'sweep'.
 void refuse_lists(const ConfigNode& node, const std::string& path) {
   if (path == "dataset.columns" || path == "dataset.drop_columns" || path == "dataset.missing") {
@@ -164,10 +179,10 @@ void refuse_lists(const ConfigNode& node, const std::string& path) {
   if (node.is_sequence()) {
     std::vector<std::string> values;
     for (const ConfigNode& value : node.children) values.push_back(value.describe());
-    node.fail(
-        fmt::format("'{0}' takes one value, not a list; several values are an axis: "
-                    "'sweep: {{{0}: [{1}]}}'",
-                    path, shown(fmt::format("{}", fmt::join(values, ", ")), 100)));
+    node.fail(fmt::format(
+        "'{}' takes one value, not a list; several values are an axis: "
+        "'sweep: {{{}: [{}]}}'",
+        path, known_path(path), shown(fmt::format("{}", fmt::join(values, ", ")), 100)));
   }
   for (const ConfigNode& child : node.children) refuse_lists(child, path + "." + child.key);
 }

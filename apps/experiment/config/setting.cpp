@@ -135,10 +135,19 @@ void read_preparation(const MapReader& map, DatasetSetting& dataset) {
   }
 }
 
+// Refuses the name of a file in place of the map that holds it.
+void refuse_file_name(const ConfigNode& node) {
+  if (!node.is_scalar() || node.text.find_first_of("./") == std::string::npos) return;
+  const bool is_plain = node.text.find_first_of(" ,:#{}[]&*!|>'\"%@`") == std::string::npos;
+  node.fail(fmt::format("'dataset' must be a map, not {}; 'dataset: {{file: {}}}' names a file",
+                        node.kind_text(), is_plain ? node.text : "\"FILE\""));
+}
+
 DatasetSetting read_dataset_setting(const ConfigNode& node, const fs::path& folder) {
   const std::vector<std::string> text_keys = {"delimiter",     "header",       "columns",
                                               "drop_columns",  "drop_missing", "missing",
                                               "decimal_comma", "thousands",    "label_column"};
+  refuse_file_name(node);
   const MapReader map(node, "dataset",
                       {"blobs", "file", "dataset", "dtype", "delimiter", "header", "columns",
                        "drop_columns", "drop_missing", "missing", "decimal_comma", "thousands",

@@ -14,6 +14,7 @@
 
 #include "experiment/yaml/config_values.hpp"
 #include "external/backend.hpp"
+#include "text/synonyms.hpp"
 
 namespace lloyd::experiment {
 namespace {
@@ -143,6 +144,16 @@ std::string describe_source(const std::filesystem::path& program) {
   return program.empty() ? "Lloyd's own plugin" : program.string();
 }
 
+// The end of a message about a backend that cannot be loaded: how another library is named.
+std::string advice_on_library(const BackendRequest& request) {
+  const std::string_view program = apps::program_for(request.name);
+  if (!request.program.empty() || program.empty()) return {};
+  return fmt::format(
+      "; '{}' is an external program: 'external: {{program: PATH/bench/peers/{}}}', see "
+      "docs/external_programs.md",
+      request.name, program);
+}
+
 }  // namespace
 
 bool Variant::parameters_known() const {
@@ -167,7 +178,7 @@ std::vector<Variant> make_variants(const std::vector<BackendRequest>& requests,
       }
       variant.parameters = variant.backend->default_parameters();
     } catch (const InputError& error) {  // other errors are not the experiment's fault
-      if (!request.optional) request.place.fail(error.what());
+      if (!request.optional) request.place.fail(error.what() + advice_on_library(request));
       variant.missing = error.what();
     }
     const auto [same, is_new] = programs.emplace(variant.name, request.program);

@@ -8,6 +8,7 @@
 #include <lloyd/data/sample_rows.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/format_count.hpp>
+#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/standardize.hpp>
 
 #include "guards/data_guards.hpp"
@@ -24,6 +25,10 @@ Dataset make_dataset(const DatasetSetting& setting, const std::function<bool()>&
   options.csv.stop = stop;
   try {
     return setting.blobs ? make_blobs(*setting.blobs, stop) : read_dataset(setting.file, options);
+  } catch (const MissingValueError& error) {
+    setting.place.fail(
+        fmt::format("{}; 'lloyd data convert {} NEW.npy --drop-missing' leaves such rows out",
+                    error.what(), shell_word(setting.file.string())));
   } catch (const InputError& error) {
     setting.place.fail(apps::with_key_names(error.what()));
   }

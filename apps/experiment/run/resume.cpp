@@ -1,6 +1,7 @@
 #include "experiment/run/resume.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -214,6 +215,21 @@ EarlierTrials earlier_trials(std::vector<std::vector<Record>> records, bool retr
   return {std::move(records), [done, variants](const PlannedFit& fit, std::int64_t repeat) {
             return done->contains({fit.setting * variants + fit.variant, repeat});
           }};
+}
+
+std::int64_t failed_trials(const EarlierTrials& earlier) {
+  std::int64_t count = 0;
+  for (const std::vector<Record>& records : earlier.records) {
+    std::map<std::int64_t, bool> failed;  // by repeat; a later record supersedes an earlier one
+    for (const Record& record : records) {
+      if (record.status != TrialStatus::cancelled) {
+        failed[record.repeat] = is_failure(record.status);
+      }
+    }
+    count +=
+        std::count_if(failed.begin(), failed.end(), [](const auto& each) { return each.second; });
+  }
+  return count;
 }
 
 std::int64_t trials_left(const Plan& plan, const EarlierTrials& earlier) {

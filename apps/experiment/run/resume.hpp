@@ -47,6 +47,8 @@ std::string find_difference(const Record& before, const Plan& plan, const Machin
 /// Returns the records of a run, and which of its trials need not run again: those with an outcome.
 /// A failure is an outcome unless `retry_failed` is true; a cancelled or unreached trial has none.
 EarlierTrials earlier_trials(std::vector<std::vector<Record>> records, bool retry_failed);
+/// Number of trials of an earlier run whose last outcome is a failure.
+std::int64_t failed_trials(const EarlierTrials& earlier);
 
 /// Returns the number of trials to run: the plan's repeats that are not done, and those of
 /// left_of_further_rounds().

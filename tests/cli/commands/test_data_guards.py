@@ -6,6 +6,7 @@ import pathlib
 import re
 import statistics
 import struct
+import subprocess
 import sys
 import unittest
 
@@ -89,7 +90,15 @@ NO_SENTINELS = [
     ("zero beside small values", [*range(5, 32), 0, 0, 0]),
     ("mostly zero", [*range(1000, 1014), *[0] * 16]),
     ("not a usual marker", [*range(20, 47), 2, 2, 2]),
-    ("few values", [i % 4 for i in range(27)] + [99] * 3),
+    ("few values", [i % 4 for i in range(27)] + [98] * 3),
+    ("a rating from 1 to 9", [1 + i % 9 for i in range(30)]),
+    ("a rating up to 9 without 8", [1 + i % 7 for i in range(27)] + [9] * 3),
+    ("a value of -1 beside 0", [i % 3 for i in range(27)] + [-1] * 3),
+    ("two values", [1] * 20 + [-1] * 10),
+    ("multiples", [3 * (i % 4) for i in range(30)]),
+    ("a code twice", [1 + i % 5 for i in range(28)] + [99] * 2),
+    ("mostly a code", [i % 2 for i in range(14)] + [9] * 16),
+    ("few fractions", [(1 + i % 3) / 2 for i in range(27)] + [9] * 3),
     ("repeated extremes", [i % 15 for i in range(30)]),
     ("far but different", [*range(27), 900, 901, 902]),
 ]
@@ -118,6 +127,24 @@ class Sentinels(TestCase):
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(f"'x' is {value} in 3 rows and from 30 to 56 in the others, so {value} may stand for a "
                               f"missing value; --missing={value} with --drop-missing leaves such rows out", found[0])
+
+    def test_codes_among_few_integers(self):
+        for others, code in (((1, 2, 3, 4, 5), 99), ((0, 1), 9), ((1, 2, 3, 4, 5, 6), 9), ((0, 1), -9), ((1, 2, 3), -1),
+                             ((0, 1), 999), ((0, 10, 20), 99), (range(1, 10), 99)):
+            with self.subTest(code=code, others=others):
+                found = self.warnings([others[i % len(others)] for i in range(27)] + [code] * 3)
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(f"'x' is {code} in 3 rows and from {others[0]} to {others[-1]} in the others, so {code} may "
+                              "stand for a missing value", found[0])
+
+    def test_codes_among_few_integers_are_looked_for_in_all_rows(self):
+        def column(*late):
+            return [late[i % len(late)] if i > 2000 and i % 7 == 0 else 1 + 7919 * i % 5 for i in range(6000)]
+        spread = [7919 * i % 601 / 8 for i in range(6000)]
+        self.assertEqual(self.sentinel_warnings(column(9), spread), [
+            "'a' is 9 in 572 rows and from 1 to 5 in the others, so 9 may stand for a missing value; --missing=9 with "
+            "--drop-missing leaves such rows out, but also those with 9 in 'b', and --drop-columns a leaves the column out"])
+        self.assertEqual(self.sentinel_warnings(column(9, 7), spread), [])
 
     def test_the_same_value_in_another_column_is_named(self):
         rows = [f"{0 if i % 9 == 0 else 30 + 7 * i % 30},{i % 3}" for i in range(60)]
@@ -455,6 +482,12 @@ TABLE_GUARDS = [
     ("dates as integers", table("x,date,y", X, DAYS, Y),
      "'date' holds dates as numbers, such as 20230101, whose differences are not days; convert them to days, or "
      "--drop-columns date leaves it out", ["--drop-columns", "date"]),
+    ("months as integers", table("x,month,y", X, [f"{2020 + i % 3}{1 + 7 * i % 12:02d}" for i in range(30)], Y),
+     "'month' holds months as numbers, such as 202001, whose differences are not months; convert them to months, or "
+     "--drop-columns month leaves it out", ["--drop-columns", "month"]),
+    ("shuffled numbers of rows", table("x,nr,y", [i % 31 / 2 for i in range(60)], [1 + 17 * i % 60 for i in range(60)],
+                                       [i % 7 / 2 for i in range(60)]),
+     "'nr' looks like an identifier: its integers are all distinct; --drop-columns nr leaves it out", ["--drop-columns", "nr"]),
     ("postal codes", table("x,postal code,y", X, CODES, Y),
      "'postal code' has numbers with leading zeros, such as 00000, as postal codes and identifiers have; --drop-columns "
      "'postal code' leaves it out", ["--drop-columns", "postal code"]),
@@ -480,7 +513,7 @@ class Tables(TestCase):
                 self.assertEqual(self.warnings(file, *options), [])
 
     def test_points_that_separate_thousands_are_named_by_all_commands(self):
-        file = self.write("x.csv", TABLE_GUARDS[2][1])
+        file = self.write("x.csv", table("inhabitants,y", POINTS, UNORDERED))
         self.assertIn("--thousands . reads them so", run("data", "info", file).stderr)
         read = run_json("data", "info", file, "--thousands", ".", "--drop-columns", "y")
         self.assertEqual(read["statistics"][0]["maximum"], 9100 + 29 * 26)
@@ -506,6 +539,49 @@ class Tables(TestCase):
         self.assertIn("the last row, sample 30 counted from 0, has the class 'Total'", self.warnings(named)[0])
         for text in (table("x,y", x, y), table("x,y", [*x, sum(x)], [*y, 20.0]), table("x", [i % 2 for i in range(30)])):
             self.assertEqual([text for text in self.warnings(self.write("p.csv", text)) if "totals" in text], [])
+
+    def totals_warnings(self, text, *options, name="t.csv"):
+        return [line for line in self.warnings(self.write(name, text), *options) if "totals" in line]
+
+    def test_the_command_for_a_totals_row_fits_blank_lines_below_it(self):
+        x = [round(7 + value, 1) for value in X]
+        text = with_totals("x,y", x, [round(20 + value, 1) for value in Y])
+        for blank, count in (("\n", 1), ("\n \r\n", 2), ("\n\n\t", 3)):
+            said = self.totals_warnings(text + blank)
+            self.assertTrue(said[0].endswith(f"; head -n -{count + 1} {self.folder / 't.csv'} > NEW.csv leaves it out with "
+                                             f"the {count} blank line{'s' * (count > 1)} below it"), said)
+            done = subprocess.run(f"head -n -{count + 1} t.csv", shell=True, cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(done.stdout.splitlines(), text.splitlines()[:-1])
+        self.assertTrue(self.totals_warnings(text + "NA,1\n", "--drop-missing")[0].endswith("totals row; leave it out"))
+
+    def test_totals_of_values_before_rounding_are_recognized(self):
+        x = [math.exp(5 + math.sin(i)) for i in range(40)]
+        y = [math.exp(6 + math.cos(i)) for i in range(40)]
+        for name, digits in (("integers", 0), ("tenths", 1), ("cents", 2)):
+            with self.subTest(name):
+                rounded = [[f"{round(value, digits):.{max(digits, 0)}f}" for value in (*each, sum(each))] for each in (x, y)]
+                self.assertEqual(len(self.totals_warnings(table("x,y", *rounded))), 1)
+        whole = [[*each, round(sum(each))] for each in (x, y)]
+        self.assertEqual(len(self.totals_warnings(table("x,y", *whole))), 1)
+        for factor in (1.02, 0.995):
+            other = [[*map(round, each), round(sum(each) * factor)] for each in (x, y)]
+            self.assertEqual(self.totals_warnings(table("x,y", *other)), [])
+        named = table("x,kind", [*X, 7], [*(["a", "b"] * 15), "Total g\u00e9n\u00e9ral"])
+        self.assertEqual(len(self.totals_warnings(named)), 1)
+
+    def test_quoted_numbers_that_are_taken_as_classes_are_named(self):
+        def quoted(values):
+            return self.write("q.csv", table("x,y,age", [i % 7 / 2 for i in range(90)], [i % 11 / 2 for i in range(90)],
+                                             [f'"{value}"' for value in values]))
+        file = quoted([20 + 7 * i % 30 for i in range(90)])
+        self.assertEqual(self.warnings(file), [f"{file}: the last column is taken as classes since its numbers are in "
+                                               "quotes, but 30 of the first 90 are distinct; --columns x,y,age reads it as "
+                                               "numbers"])
+        self.assertEqual(run_json("fit", file, "-k", "2", "--columns", "x,y,age")["dataset"]["features"], 3)
+        for values, features in (([1 + i % 3 for i in range(90)], 2), ([f"{i % 4}.5" for i in range(90)], 3),
+                                 ([7 * i % 90 for i in range(90)], 3)):
+            info = run_json("data", "info", quoted(values))
+            self.assertEqual(info["features"], features)
 
     def test_a_text_that_no_cell_has_is_named(self):
         file = self.write("x.csv", "age,y\nunknown,1\n" + "\n".join(f"{i % 7}.5,{i % 5}.5" for i in range(30)) + "\n")
@@ -536,6 +612,8 @@ class Tables(TestCase):
         files.append(self.write("counts.csv", table("a,b,c", *[[(i * p) % 101 // 10 for i in range(300)] for p in (7, 11, 23)])))
         files.append(self.write("sparse.csv", table("a,b,c", *[[0 if (i * p) % 7 else (i * p) % 13 for i in range(300)]
                                                               for p in (3, 5, 11)])))
+        files.append(self.write("distinct.csv", table("a,b", [3 * (7 * i % 300) for i in range(300)],
+                                                      [2 + 11 * i % 300 for i in range(300)])))
         files.append(self.write("rounded.csv", table("a,b", *[[f"{(i * p) % 997 / 100:.3f}" for i in range(300)] for p in (7, 11)])))
         files.append(self.write("hours.csv", table("h,m,x", *[[f"{(i * p) % m:02d}" for i in range(300)]
                                                              for p, m in ((7, 24), (11, 60), (13, 90))])))
@@ -562,6 +640,30 @@ MESSAGES = [
      "line 3, column 1: '1.234' has a point, but decimals have commas here; --thousands . reads it as 1234",
      ["--decimal-comma", "--thousands", "."]),
     ("tabs", "x\ty\n1\t2\n3\t4\n", [], "if tabs separate the cells, set --delimiter tab", ["--delimiter", "tab"]),
+    ("tabs behind names", "name\tx\ty\nann\t1\t2\nbob\t3\t4\n", [],
+     "line 2, column 1: 'ann?1?2' is not a number; if tabs separate the cells, set --delimiter tab",
+     ["--delimiter", "tab", "--drop-columns", "name"]),
+    ("semicolons behind names", "name;x;y\nann;1;2\nbob;3;4\n", [],
+     "line 2, column 1: 'ann;1;2' is not a number; if ';' separates the cells, set --delimiter ';', or --decimal-comma for "
+     "cells such as 2,5", ["--delimiter", ";", "--drop-columns", "name"]),
+    ("semicolons behind names and decimal commas", "name;x;y\nann;1,5;2,5\nbob;3;4\n", [],
+     "line 2, column 1: 'ann;1,5;2,5' is not a number; if ';' separates the cells, set --delimiter ';', or --decimal-comma "
+     "for cells such as 2,5", ["--decimal-comma", "--drop-columns", "name"]),
+    ("vertical bars behind dates", "day|x\n2024-01-31|2\n2024-02-01|3\n", [],
+     "line 2, column 1: '2024-01-31|2' is not a number; if '|' separates the cells, set --delimiter '|'",
+     ["--delimiter", "|", "--drop-columns", "day"]),
+    ("semicolons behind dates with times", "day;x\n2024-01-31 12:30;2\n2024-02-01 12:30;3\n", [],
+     "if ';' separates the cells, set --delimiter ';', or --decimal-comma for cells such as 2,5",
+     ["--delimiter", ";", "--drop-columns", "day"]),
+    ("semicolons and chosen columns", "x;y\n1;2\n3;4\n", ["--columns", "x"],
+     "line 2, column 1: '1;2' is not a number; if ';' separates the cells, set --delimiter ';', or --decimal-comma for "
+     "cells such as 2,5", ["--delimiter", ";", "--columns", "x"]),
+    ("commas instead of semicolons", "name,x\nann,1\nbob,2\n", ["--delimiter", ";"],
+     "line 2, column 1: 'ann,1' is not a number; if ',' separates the cells, set --delimiter ,", ["--drop-columns", "name"]),
+    ("blanks of Windows-1252 in thousands", b"x,y\n1\xa0234,1\n12\xa0345\xa0678,2\n", [],
+     "--thousands ' ' reads it as 1234; if blanks separate the cells, set --delimiter ' '", ["--thousands", " "]),
+    ("thousands with blanks in quotes", 'x,y\n" 1,234.00 ",1\n" 12.50 ",2\n', [],
+     "line 2, column 1: '1,234.00' is not a number; --thousands , reads it as 1234.00", ["--thousands", ","]),
     ("dates", "date,x\n2024-01-31,1\n2024-02-01,2\n", [],
      "convert dates, times and ranges to numbers; --drop-columns date leaves the column out", ["--drop-columns", "date"]),
     ("dates with points", "town,date,x\nKiel,13.11.2017,1\nBonn,1.2.18,2\n", ["--drop-columns", "town"],
@@ -574,6 +676,12 @@ MESSAGES = [
      "'12,50-' is not a number; a minus behind a number is not read: write -12,50", None),
     ("semicolons above units", "t;temperature\ns;°C\n1,5;2\n2,5;3\n", [],
      "if ';' separates the cells, set --delimiter ';', or --decimal-comma for cells such as 2,5", None),
+    ("days without a year", "day,x\n1 Jan,1\n2 Feb,2\n", [],
+     "'1 Jan' is not a number; convert dates, times and ranges to numbers; --drop-columns day leaves the column out",
+     ["--drop-columns", "day"]),
+    ("quarters", "quarter,x\n2023-Q1,1\n2023-Q2,2\n", [],
+     "'2023-Q1' is not a number; convert dates, times and ranges to numbers; --drop-columns quarter leaves the column out",
+     ["--drop-columns", "quarter"]),
     ("times at the end", "x,time\n1,2024-01-31T12:00:00Z\n2,2024-01-31T13:00:00Z\n", [],
      "convert dates, times and ranges to numbers; --drop-columns time leaves the column out, --label-column time takes it "
      "as classes", ["--drop-columns", "time"]),
@@ -591,6 +699,8 @@ MESSAGES = [
      ["--missing", "not known", "--drop-missing"]),
     ("comments", "x,y\n1,2\n# pause\n3,4\n", [],
      "lines that begin with '#' are rows too: grep -v '^#' removes them", None),
+    ("comments above titles", "# one,\n# two,\nTitle,\nx,y\n1,2\n3,4\n", [],
+     "lines 1 to 4 hold text; lines that begin with '#' are rows too: grep -v '^#' removes them", None),
     ("a repeated header", "x,y\n1,2\n3,4\nx,y\n5,6\n", [], "line 4, column 1: 'x' is not a number; the row repeats the "
      "header: awk 'NR == 1 {h = $0} NR == 1 || $0 != h' removes such lines", None),
     ("a footer", "x,y\n1,2\n3,4\n5,6\nSource: somewhere,\n", [], "the other cells of the row are empty: if it is no sample, sed 5d "
@@ -648,6 +758,21 @@ class Messages(TestCase):
                 self.assertTrue(said.endswith(end + "\n"), said)
                 if mend is not None:
                     run("data", "info", file, *mend)
+
+    def test_other_libraries_are_external_programs(self):
+        self.assertIn("'sklearn' is an external program, which 'lloyd run' compares with backends: see "
+                      "docs/external_programs.md\n", run("fit", IRIS, "-k", "3", "-b", "sklearn", status=2).stderr)
+
+    def test_an_experiment_names_the_command_that_leaves_out_nan(self):
+        data = struct.pack("<40d", *[math.nan if i == 5 else i % 7 for i in range(40)])
+        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (20, 2), }".ljust(117) + b"\n"
+        self.write("n.npy", b"\x93NUMPY\x01\x00\x76\x00" + header + data)
+        config = self.write("e.yaml", "dataset: {file: n.npy}\nclusters: 2\nbackends: [sequential]\n")
+        said = run("run", config, "--dry-run", status=2).stderr
+        command = re.search(r"is nan; all values must be finite; '(lloyd data convert \S+ NEW.npy --drop-missing)' leaves "
+                            r"such rows out\n$", said)[1]
+        done = run(*command.split()[1:], cwd=self.folder)
+        self.assertIn("wrote 19 samples", done.stdout + done.stderr)
 
     def test_an_experiment_names_the_keys(self):
         file = self.write("x.csv", 'net price,my name,y\n"1,234",ann,2\n7,bob,3\n')

@@ -261,10 +261,11 @@ class Resume(ResumeCase):
         run(*arguments, "--resume", status=1)
         self.assertEqual(len(self.outcomes()), 6)
         before = self.records.read_bytes()
-        run(*arguments, "--resume", status=1)
+        complete = run(*arguments, "--resume", status=1).stderr
+        self.assertIn("nothing is left to do; 2 trials failed or timed out, and --retry-failed runs them again\n", complete)
         self.assertEqual(self.records.read_bytes(), before)
         again = run(*arguments, "--resume", "--retry-failed", status=1)
-        self.assertIn("2 of 6 trials left", again.stderr)
+        self.assertIn("2 of 6 trials left\n", again.stderr)
         self.assertEqual(len(self.lines()), 8)
         table = again.stdout[:again.stdout.index("\nrecords: ")]
         self.assertEqual(run("report", self.output).stdout, table)

@@ -34,9 +34,12 @@ struct CsvOptions {
   /// as classes if `columns` is empty, it is not the only column, and all of its cells are text. A
   /// cell is text if it neither is a number nor looks like one (2,5 1,000 12% 2024-01-31), or if it
   /// is the only cell of its row with unnecessary quotes. Markers of missing values (an empty cell,
-  /// NA, ?, null), NaN and quantities (12kg) count as text if another cell is text. A last column
-  /// that is partly text is refused. A sample whose cell is NaN or a marker of a missing value has
-  /// no class (an empty string), unless the cell is in quotes and no cell to the left of it is.
+  /// NA, ?, null), NaN and quantities (12kg) count as text if another cell is text. Quoted numbers
+  /// are features nevertheless if, in the first rows (up to 1000), no cell is another text, and one
+  /// is no integer or is not quoted, or there are more than 20 distinct ones and at most twice as
+  /// many rows. A last column that is partly text is refused. A sample whose cell is NaN or a
+  /// marker of a missing value has no class (an empty string), unless the cell is in quotes and no
+  /// cell to the left of it is.
   std::string label_column;
   DType dtype = DType::float32;  ///< type that the numbers are rounded to
   /// Columns to leave out, by name or number. Only used if `columns` is empty.
@@ -64,17 +67,17 @@ struct CsvOptions {
 
 /// Reads a table of numbers; the name of the data set is the file's.
 /// Syntax: numbers as in std::from_chars, with an optional leading '+'; spaces and tabs around
-/// cells, and blank lines, are ignored, except that a blank line between the rows of a single
-/// column is a missing value; lines end with LF or CRLF; cells may be in double quotes; in
-/// columns that are left out, a quoted cell may contain line breaks; a UTF-8 byte-order mark is
-/// skipped; there are no comments. Each number is rounded once, to the nearest value of the dtype;
-/// numbers below the smallest subnormal of the dtype become zero. Throws InputError with file, line
-/// and column (counted from 1) for a cell that is not a number, not finite or beyond the range of
-/// the dtype, for a row of a different length, for a carriage return or NUL byte in a cell, and if
-/// the first line could be a header or a sample or its first column row numbers; with file and line
-/// for a line above 256 MiB and if `memory_limit` is exceeded; with the file for an unknown column,
-/// an empty table, UTF-16 text, or a file that changes while it is read. Throws Cancelled if `stop`
-/// returns true.
+/// cells, also around numbers in quotes, and blank lines, are ignored, except that a blank line
+/// between the rows of a single column is a missing value; lines end with LF or CRLF; cells may be
+/// in double quotes; in columns that are left out, a quoted cell may contain line breaks; a UTF-8
+/// byte-order mark is skipped; there are no comments. Each number is rounded once, to the nearest
+/// value of the dtype; numbers below the smallest subnormal of the dtype become zero. Throws
+/// InputError with file, line and column (counted from 1) for a cell that is not a number, not
+/// finite or beyond the range of the dtype, for a row of a different length, for a carriage return
+/// or NUL byte in a cell, and if the first line could be a header or a sample or its first column
+/// row numbers; with file and line for a line above 256 MiB and if `memory_limit` is exceeded; with
+/// the file for an unknown column, an empty table, UTF-16 text, or a file that changes while it is
+/// read. Throws Cancelled if `stop` returns true.
 Dataset read_csv(const std::filesystem::path& file, const CsvOptions& options = {});
 
 /// Writes rows x columns values with the fewest digits that read back to the same bits. Names and

@@ -15,6 +15,7 @@ void CsvClassCheck::add(const CsvCursor& cursor, std::int64_t column, const CsvC
   all_empty_ = all_empty_ && cell.text.empty();
   if (first_line_ == 0) {
     first_line_ = cursor.line();
+    is_quoted_number_ = declared && is_number(trimmed(cell.text));
     first_text_ = cell.text.substr(0, 100);  // messages show no more
   }
   if (kind == CellKind::name) {
@@ -49,6 +50,14 @@ void CsvClassCheck::fail_first(const CsvCursor& cursor, std::int64_t column,
         fmt::format("the cell is empty; a number is needed{}; the drop_missing option leaves such "
                     "rows out",
                     why));
+  }
+  if (is_quoted_number_) {
+    cursor.fail_for_option_at(
+        first_line_, column,
+        fmt::format(
+            "'{}' is not a number because of its quotes{}; the columns option reads both as "
+            "numbers{}",
+            shown(first_text_), why, way_out()));
   }
   cursor.fail_for_option_at(
       first_line_, column,

@@ -38,7 +38,8 @@ class CsvClassCheck {
   std::string label_setting_;
   bool any_name_ = false;
   bool all_empty_ = true;
-  std::int64_t first_line_ = 0;  // line of the first cell; 0: no cell yet
+  bool is_quoted_number_ = false;  // the first cell
+  std::int64_t first_line_ = 0;    // line of the first cell; 0: no cell yet
   std::string first_text_;
 };
 

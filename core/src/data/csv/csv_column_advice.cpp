@@ -75,7 +75,7 @@ void inspect_cell(const CsvColumns& columns, const CsvCell& cell, std::int64_t c
     ++(cell.text.empty() ? cells.empty : cells.others);
   }
   if (role < 0) return;
-  if (is_number(cell.text)) {
+  if (is_number(trimmed(cell.text))) {
     ++cells.numbers;
   } else if (const bool text_cell = is_text(cell); text_cell || is_odd(cell)) {
     ++(text_cell ? cells.texts : cells.odd);

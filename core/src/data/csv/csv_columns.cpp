@@ -14,6 +14,7 @@
 
 #include "data/csv/cells/csv_cell_kind.hpp"
 #include "data/csv/cells/named_date.hpp"
+#include "data/csv/csv_quoted_numbers.hpp"
 #include "data/csv/csv_refusals.hpp"
 
 namespace lloyd {
@@ -120,7 +121,11 @@ bool has_classes(CsvCursor cursor, const CsvRow& values, std::int64_t count,
     const bool is_inconclusive =
         missing.has_text(last) ||
         (options.drop_missing ? is_missing_value(last) : ends_with_nan(row, cursor.delimiter()));
-    if (!is_inconclusive) return ends_with_class(row, cursor.delimiter());
+    if (!is_inconclusive) {
+      if (!is_number(trimmed(last))) return ends_with_class(row, cursor.delimiter());
+      return ends_with_declared_text(row, cursor.delimiter()) &&
+             !holds_quoted_numbers(cursor, count, missing);
+    }
     try {
       leave_row(cursor, count);
       if (!cursor.find_row()) return false;
@@ -155,7 +160,7 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
   };
   const auto has_number = [](const CsvRow& row) {
     return std::any_of(row.cells.begin(), row.cells.end(),
-                       [](const CsvCell& cell) { return is_number(cell.text); });
+                       [](const CsvCell& cell) { return is_number(trimmed(cell.text)); });
   };
   if (std::none_of(first.begin(), first.end(), is_name)) return;
   // Spreadsheets fill titles up with empty cells, which in samples may be missing values.
@@ -187,6 +192,11 @@ void refuse_titles(CsvCursor cursor, const std::vector<CsvCell>& first,
                             !std::all_of(first.begin(), first.end(), is_name);
       const std::int64_t from = start.line() + (is_title ? 0 : 1);
       const std::int64_t to = last_line - (is_title ? 1 : 0);
+      if (first.front().text.starts_with('#')) {
+        start.fail(0, fmt::format("lines {} to {} hold text; lines that begin with '#' are rows "
+                                  "too: grep -v '^#' removes them",
+                                  start.line(), last_line));
+      }
       const std::string message = fmt::format(
           "lines {} to {} hold text; keep the one that names the columns, and remove "
           "the others, such as titles and units: sed {}d removes all but the {}",
@@ -242,11 +252,12 @@ bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& firs
   if (names_columns(options) || has_expected_names(first, options)) return true;
   const auto is_name = [&](std::int64_t i) {
     const CsvCell& cell = first[i];
-    return !is_number(cell.text) || (cell.quoted && i < std::ssize(second) && !second[i].quoted);
+    return !is_number(trimmed(cell.text)) ||
+           (cell.quoted && i < std::ssize(second) && !second[i].quoted);
   };
   const MissingValues missing(options.missing);
   const auto is_text = [&](std::int64_t i) {
-    return !first[i].text.empty() && !is_number(first[i].text) &&
+    return !first[i].text.empty() && !is_number(trimmed(first[i].text)) &&
            !missing.has_text(first[i].text) &&
            !(options.drop_missing && is_missing_value(first[i].text));
   };
@@ -383,6 +394,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
   const CsvRow second_row = below.find_row() ? read_row(below, max_columns) : CsvRow();
   const std::vector<CsvCell>& second = second_row.cells;
   refuse_other_formats(cursor, first, second);
+  refuse_other_delimiter(below, first, second, names_columns(options));
   if (!options.header && !second.empty()) {
     refuse_titles(cursor, first, second, max_columns, MissingValues(options.missing));
   }

@@ -123,7 +123,56 @@ void refuse_comment(const CsvCursor& cursor, const std::vector<CsvCell>& first,
   }
 }
 
+bool is_decimal_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The text of a row without quotes whose delimiters, if it has any, are decimal commas: each is
+// between digits. Empty for other rows.
+std::string undivided_text(const std::vector<CsvCell>& cells, char delimiter) {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string_view cell = cells[i].text;
+    if (cells[i].quoted) return {};
+    if (i > 0) {
+      const bool is_comma = delimiter == ',' && !text.empty() && is_decimal_digit(text.back()) &&
+                            !cell.empty() && is_decimal_digit(cell.front());
+      if (!is_comma) return {};
+      text += delimiter;
+    }
+    text += cell;
+  }
+  return text;
+}
+
 }  // namespace
+
+void refuse_other_delimiter(const CsvCursor& row, const std::vector<CsvCell>& first,
+                            const std::vector<CsvCell>& second, bool names_columns) {
+  const std::string above = undivided_text(first, row.delimiter());
+  const std::string text = undivided_text(second, row.delimiter());
+  if (above.empty() || text.empty()) return;
+  for (const char separator : {';', '|', '\t', ','}) {
+    const NumberNotation& notation = row.notation();
+    if (separator == row.delimiter() || is_part_of_numbers(separator, notation)) continue;
+    const auto count = std::count(text.begin(), text.end(), separator);
+    if (count == 0 || std::count(above.begin(), above.end(), separator) != count) continue;
+    std::string number(trimmed(std::string_view(text).substr(0, text.find(separator))));
+    std::replace(number.begin(), number.end(), ',', '.');
+    // Another message tells what the first cell is, and names the delimiter.
+    if (!names_columns && (number.empty() || is_number(number))) continue;
+    constexpr std::string_view kOption = "set the delimiter option";
+    const std::string remedy =
+        separator == '\t'  ? fmt::format("if tabs separate the cells, {}", kOption)
+        : separator == ',' ? "if ',' separates the cells, set delimiter = \",\""
+                           : fmt::format("if '{}' separates the cells, {}", separator, kOption);
+    const bool may_have_commas = separator == ';' && !notation.decimal_comma;
+    row.fail_for_option(
+        0,
+        fmt::format("'{}' is not a number; {}{}", shown(text), remedy,
+                    may_have_commas ? ", or the decimal_comma option for cells such as 2,5" : ""));
+  }
+}
 
 void refuse_other_formats(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                           const std::vector<CsvCell>& second) {

@@ -13,6 +13,13 @@ namespace lloyd {
 void refuse_other_formats(const CsvCursor& cursor, const std::vector<CsvCell>& first,
                           const std::vector<CsvCell>& second);
 
+/// Refuses rows in which another character than the delimiter separates the cells, if the first
+/// cell is a text or a date; also if it is a number where `names_columns`: options give names of
+/// columns, which the undivided header does not have. `row` is at the second row, whose cells are
+/// `second`; these are empty if there is only one row.
+void refuse_other_delimiter(const CsvCursor& row, const std::vector<CsvCell>& first,
+                            const std::vector<CsvCell>& second, bool names_columns);
+
 /// Refuses a header that was not divided into its names because the delimiter is another one. The
 /// cursor is on the header's line.
 void refuse_undivided_header(const CsvCursor& header, const std::vector<CsvCell>& names);

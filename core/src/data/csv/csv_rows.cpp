@@ -323,7 +323,7 @@ std::vector<std::string> CsvRows::unused_missing() const {
 // Skips the cell if its value is missing.
 bool CsvRows::skip_missing_value(std::int64_t column) {
   CsvCursor after = cursor_;
-  const std::string_view text = after.take_cell(column).text;
+  const std::string_view text = trimmed(after.take_cell(column).text);
   const bool has_text = missing_.has_text(text);
   if (has_text) missing_.note_use(text, used_missing_);
   if (has_text && !drop_missing_) {

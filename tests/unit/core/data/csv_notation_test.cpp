@@ -57,6 +57,45 @@ TEST(NumberNotation, RemovesThousandsSeparators) {
   EXPECT_EQ(rewritten("1,\"2,5\",\"1.5\"\n", {',', true, {}}), "1, 2.5 ,\"1'5\"\n");
   EXPECT_EQ(rewritten("1\u2019234,1\u202f234", {',', false, '\''}), "   1234,1\u202f234");
   EXPECT_EQ(rewritten("\"1 234\" 5", {' ', false, ' '}), "\t\t1234\t 5");
+  EXPECT_EQ(rewritten("1\xa0"
+                      "234,1\xa0"
+                      "2",
+                      {',', false, ' '}),
+            " 1234,1\xa0"
+            "2");
+  EXPECT_EQ(rewritten("1\x92"
+                      "234",
+                      {',', false, '\''}),
+            " 1234");
+}
+
+TEST(NumberNotation, BlanksInQuotesAreNoPartOfANumber) {
+  EXPECT_EQ(rewritten("\" 1,234.00 \",\" 1,2\"", {',', false, ','}), "   1234.00  ,\" 1,2\"");
+  EXPECT_EQ(rewritten("\" 1'234 \";\"  \";\"\"", {';', false, '\''}), "\"  1234 \";\"  \";\"\"");
+  EXPECT_EQ(rewritten("\" 2,5 \";\"\t1.234,5\"", {';', true, {}}), "\" 2.5 \";\"\t 1234.5\"");
+  EXPECT_EQ(rewritten("\" 1 234 \" 5", {' ', false, ' '}), "\t\t\t1234\t\t 5");
+}
+
+TEST_F(CsvNotation, ReadsQuotedThousandsBesideSmallerNumbers) {
+  using Values = std::vector<double>;
+  EXPECT_EQ(first_column("p,y\n\"300\",1\n\"1,200\",2\n", with_thousands(',')),
+            (Values{300, 1200}));
+  for (const char* cells : {"\"300\",\"1,200\"", "\"1,200\",\"300\"", "\" 300 \",\" 1,200 \""}) {
+    const std::string text(cells);
+    const std::size_t comma = text.find(",\"", 1);
+    const Dataset data =
+        read("y,p\n1," + text.substr(0, comma) + "\n2," + text.substr(comma + 1) + "\n",
+             with_thousands(','));
+    ASSERT_EQ(data.features(), 2) << cells;
+    EXPECT_EQ(data.matrix().at(0, 1) + data.matrix().at(1, 1), 1500) << cells;
+  }
+  std::string late = "y,p\n";
+  for (int i = 0; i < 1200; ++i) late += "1,\"" + std::to_string(i % 9) + "\"\n";
+  EXPECT_EQ(
+      refusal(late + "1,\"1,200\"\n", with_thousands(',')),
+      "t.csv, line 2, column 2: '0' is not a number because of its quotes, as '1200' in line 1202 "
+      "is; the columns option reads both as numbers; drop_columns = {\"p\"} leaves the column "
+      "out, label_column = \"p\" takes it as classes");
 }
 
 TEST_F(CsvNotation, ReadsThousands) {

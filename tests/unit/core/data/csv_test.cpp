@@ -29,6 +29,12 @@ std::vector<double> values(const Dataset& data) {
 using Values = std::vector<double>;
 using Texts = std::vector<std::string>;
 
+CsvOptions dropping_missing() {
+  CsvOptions options;
+  options.drop_missing = true;
+  return options;
+}
+
 TEST_F(Csv, ReadsATableWithoutHeader) {
   const Dataset data = read("1,2,3\n4,5,6\n");
   EXPECT_EQ(data.samples(), 2);
@@ -117,6 +123,34 @@ TEST_F(Csv, TakesTheOnlyQuotedColumnAsClassesIfItIsLast) {
   EXPECT_EQ(read("1,2,\"7\"\n3,4,cat\n").classes, (Texts{"7", "cat"}));
   EXPECT_EQ(read("1,2,cat\n3,4,\"7\"\n").classes, (Texts{"cat", "7"}));
   EXPECT_EQ(read("x,y\n\"1\",\"2\"\n").features(), 2);
+}
+
+TEST_F(Csv, TakesALastColumnOfQuotedValuesAsAFeature) {
+  EXPECT_EQ(values(read("x,y\n1,\"1.50\"\n2,\"2\"\n")), (Values{1, 1.5, 2, 2}));
+  EXPECT_EQ(values(read("x,y\n1,\"?\"\n2,\"2.5\"\n", dropping_missing())), (Values{2, 2.5}));
+  EXPECT_EQ(values(read("1,\"7\"\n2,8\n")), (Values{1, 7, 2, 8}));
+  // Integers are classes if there are few, or if many rows have the same one.
+  const auto table = [](int rows, int distinct) {
+    std::string text = "x,y\n";
+    for (int i = 0; i < rows; ++i) text += "1,\"" + std::to_string(i % distinct) + "\"\n";
+    return text;
+  };
+  EXPECT_EQ(read(table(21, 21)).features(), 2);
+  EXPECT_EQ(read(table(20, 20)).features(), 1);
+  EXPECT_EQ(read(table(60, 30)).features(), 1);
+  EXPECT_EQ(read("x,y\n1,\"01067\"\n2,\"01.5\"\n").features(), 1) << "leading zeros make texts";
+  EXPECT_EQ(read("x,y\n1,\"1.5\"\n2,cat\n").classes, (Texts{"1.5", "cat"}));
+  EXPECT_EQ(read("x,y\n1,cat\n2,\"1.5\"\n").classes, (Texts{"cat", "1.5"}));
+  CsvOptions options;
+  options.label_column = "y";
+  EXPECT_EQ(read("x,y\n1,\"1.50\"\n2,\"2\"\n", options).classes, (Texts{"1.50", "2"}));
+}
+
+TEST_F(Csv, ReadsNumbersWithBlanksInQuotes) {
+  EXPECT_EQ(values(read("x,y\n\" 1.5 \",2\n\"\t3\",4\n")), (Values{1.5, 2, 3, 4}));
+  EXPECT_EQ(values(read("\" 1 \",\" 2 \"\n")), (Values{1, 2}));
+  EXPECT_EQ(values(read("x,y\n\" - \",2\n\" \",2\n3,4\n", dropping_missing())), (Values{3, 4}));
+  EXPECT_EQ(read("x,c\n1,\" 7 \"\n2,\"8\"\n").classes, (Texts{" 7 ", "8"}));
 }
 
 TEST_F(Csv, ReadsASingleColumn) {

@@ -57,7 +57,7 @@ struct Sign {
 };
 
 // Non-ASCII characters in numbers.
-constexpr std::array<Sign, 17> kSigns = {{{"\u2212", '-'},
+constexpr std::array<Sign, 19> kSigns = {{{"\u2212", '-'},
                                           {"\u2010", '-'},
                                           {"\u2011", '-'},
                                           {"\u2012", '-'},
@@ -73,7 +73,20 @@ constexpr std::array<Sign, 17> kSigns = {{{"\u2212", '-'},
                                           {"\u00a3", 0},
                                           {"\u00a5", 0},
                                           {"\u20b9", 0},
-                                          {"\u00b0", 0}}};
+                                          {"\u00b0", 0},
+                                          {"\xa0", ' '},  // Windows-1252
+                                          {"\x92", '\''}}};
+
+// The number of bytes of the UTF-8 character at the beginning; 1 if it is not UTF-8.
+std::size_t bytes_of_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t bytes = byte(0) < 0xc2 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+  if (bytes > text.size()) return 1;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (byte(i) < 0x80 || byte(i) >= 0xc0) return 1;
+  }
+  return bytes;
+}
 
 // The zeros of other scripts; their nine other digits follow each of them.
 constexpr std::array<std::string_view, 4> kZeros = {"\u0660", "\u06f0", "\u0966", "\uff10"};
@@ -96,8 +109,9 @@ std::string to_ascii(std::string_view text) {
       result += static_cast<char>('0' + (text[zero->size() - 1] - zero->back()));
       text.remove_prefix(zero->size());
     } else {
-      result += text.front();
-      text.remove_prefix(1);
+      const std::size_t bytes = bytes_of_character(text);
+      result += text.substr(0, bytes);
+      text.remove_prefix(bytes);
     }
   }
   return result;
@@ -235,6 +249,21 @@ void MissingValues::note_use(std::string_view cell, std::vector<bool>& used) con
 }
 
 namespace {
+
+// True for a quarter, half or week of a year: 2023-Q1, 2023Q1, 2023-H2, 2023-W05.
+bool is_part_of_year(std::string_view text) {
+  constexpr std::size_t kYear = 4;
+  constexpr std::string_view kDigits = "0123456789";
+  if (text.find_first_not_of(kDigits) != kYear) return false;
+  text.remove_prefix(kYear);
+  if (text.front() == '-' || text.front() == ' ' || text.front() == '/') text.remove_prefix(1);
+  if (text.empty() || std::string_view("QqHhWw").find(text.front()) == std::string_view::npos) {
+    return false;
+  }
+  text.remove_prefix(1);
+  return !text.empty() && text.size() <= 2 &&
+         text.find_first_not_of(kDigits) == std::string_view::npos;
+}
 
 // True for the beginning of a date or time with letters: 2024-01-31T12:00Z, 12:30 PM, 31-Jan-2024.
 bool begins_like_time(std::string_view text) {
@@ -441,7 +470,10 @@ NumberAdvice number_advice(std::string_view text, const NumberNotation& notation
       if (begins_list(text, ';')) {
         return {"; if ';' separates the cells, set the delimiter option", true};
       }
-      if (begins_like_time(text) || is_named_date(text)) return {kTimeAdvice, false, true};
+      if (begins_like_time(text) || is_named_date(text) || is_day_and_month(text) ||
+          is_part_of_year(text)) {
+        return {kTimeAdvice, false, true};
+      }
       return {"; units belong in the header", false, true};
     case CellKind::almost_number:
       break;

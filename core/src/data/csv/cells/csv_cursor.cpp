@@ -63,6 +63,12 @@ bool is_number(std::string_view text) {
   return error == std::errc{} || error == std::errc::result_out_of_range;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
 CsvCursor::CsvCursor(std::string_view file, std::string_view text, const NumberNotation& notation)
     : file_(file),
       at_(text.data()),

@@ -48,6 +48,8 @@ struct CsvCell {
 
 /// True if the whole text is a number, finite or not.
 bool is_number(std::string_view text);
+/// The text without the spaces and tabs at its ends, which a number in quotes may have.
+std::string_view trimmed(std::string_view text);
 
 /// A reading position. Cheap to copy: look ahead with a copy.
 class CsvCursor {
@@ -158,7 +160,7 @@ T CsvCursor::take_number(std::int64_t column) {
   at_ = start;
   const CsvCell cell = take_cell(column);
   refuse_line_break(cell, column);
-  return convert<T>(cell.text, column);
+  return convert<T>(cell.quoted ? trimmed(cell.text) : cell.text, column);
 }
 
 }  // namespace lloyd

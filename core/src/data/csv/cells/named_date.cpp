@@ -105,6 +105,14 @@ bool is_month_first(std::string_view text) {
 
 }  // namespace
 
+bool is_day_and_month(std::string_view text) {
+  if (!is_day(take_digits(text))) return false;
+  std::string_view rest = text;
+  if (take_ordinal(rest)) text = rest;
+  take_separators(text);
+  return is_one_of(take_word(text), kMonths) && (text.empty() || text == ".");
+}
+
 bool is_named_date(std::string_view text) {
   if (text.find_first_of(kDigits) == std::string_view::npos) return false;
   if (is_day_first(text) || is_month_first(text)) return true;

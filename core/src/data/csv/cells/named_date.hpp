@@ -9,4 +9,7 @@ namespace lloyd {
 /// behind a day of the week and before a time.
 bool is_named_date(std::string_view text);
 
+/// True for a day and the English name of a month without a year: 1 Jan, 31. December, 1st-Feb.
+bool is_day_and_month(std::string_view text);
+
 }  // namespace lloyd

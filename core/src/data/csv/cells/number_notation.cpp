@@ -60,8 +60,13 @@ std::size_t count_digits(std::string_view text) {
 
 // The separator at the beginning of the text and its length in bytes; 0 if there is none.
 std::pair<char, std::size_t> separator_at(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, char>, 4> kOthers = {
-      {{"\u2019", '\''}, {"\u00a0", ' '}, {"\u2009", ' '}, {"\u202f", ' '}}};
+  // The last two are those of Windows-1252: behind a digit, they are no part of a UTF-8 sequence.
+  constexpr std::array<std::pair<std::string_view, char>, 6> kOthers = {{{"\u2019", '\''},
+                                                                         {"\u00a0", ' '},
+                                                                         {"\u2009", ' '},
+                                                                         {"\u202f", ' '},
+                                                                         {"\xa0", ' '},
+                                                                         {"\x92", '\''}}};
   if (text.empty()) return {0, 0};
   if (kThousandsSeparators.find(text.front()) != std::string_view::npos) return {text.front(), 1};
   for (const auto& [utf8, separator] : kOthers) {
@@ -76,7 +81,7 @@ char filler_of(const NumberNotation& notation) {
 }
 
 // Writes the digits of the grouped number [first, last) without separators, so that they end at
-// `last`. Blanks fill up in front, before the opening quote if there is one.
+// `last`. Blanks fill up in front, before the opening quote if that is in front of `first`.
 void remove_separators(char* first, char* last, const NumberNotation& notation, bool is_quoted) {
   char* to = last;
   const char mark = notation.has_decimal_comma() ? ',' : '.';
@@ -147,9 +152,13 @@ void rewrite_numbers(char* begin, char* end, const NumberNotation& notation) {
     while (first != last && is_cell_blank(*first)) ++first;
     while (first != last && is_cell_blank(last[-1])) --last;
     bool is_quoted = last - first >= 2 && *first == '"' && last[-1] == '"';
+    char* const open = first;  // of the quoted cell [open, close)
+    char* const close = last;
     if (is_quoted) {
       ++first;
       --last;
+      while (first != last && is_cell_blank(*first)) ++first;
+      while (first != last && is_cell_blank(last[-1])) --last;
     }
     const bool is_grouped =
         has_grouped_number({first, static_cast<std::size_t>(last - first)}, notation);
@@ -158,11 +167,12 @@ void rewrite_numbers(char* begin, char* end, const NumberNotation& notation) {
     if (is_quoted && (is_grouped || mark != nullptr) &&
         std::find(first, last, notation.delimiter) != last) {
       // The number needed its quotes, which would otherwise make it a text: see is_declared_text().
-      first[-1] = *last = filler_of(notation);
+      std::fill(open, first, filler_of(notation));
+      std::fill(last, close, filler_of(notation));
       is_quoted = false;
     }
     if (is_grouped) {
-      remove_separators(first, last, notation, is_quoted);
+      remove_separators(first, last, notation, is_quoted && first == open + 1);
     } else if (mark != nullptr) {
       *mark = *mark == ',' ? '.' : notation.refused_point();
     }

@@ -21,7 +21,8 @@ struct NumberNotation {
   char refused_point() const { return delimiter == ',' ? '\'' : ','; }
 };
 
-/// In a text, U+2019 stands for the apostrophe, no-break and thin blanks for the blank.
+/// In a text, U+2019 stands for the apostrophe, no-break and thin blanks for the blank; also as the
+/// bytes of Windows-1252.
 inline constexpr std::string_view kThousandsSeparators = ".,' _";
 
 /// The thousands separator of a number with groups of three digits, such as 1,234.5 or 1.234,5, and
@@ -40,7 +41,8 @@ std::optional<GroupedNumber> find_groups(std::string_view text);
 std::string ungrouped(std::string_view text);
 
 /// Rewrites the numbers of complete lines in the notation of std::from_chars, in place: blanks fill
-/// up in front of a cell, and replace quotes that only a delimiter in the number required. With
+/// up in front of a cell, and replace quotes that only a delimiter in the number required. Blanks
+/// inside quotes are no part of a number. With
 /// decimal commas, refused_point() replaces the points of numbers that are not grouped, so that
 /// they are not read. Other cells stay as they are, such as numbers whose groups do not have three
 /// digits.
