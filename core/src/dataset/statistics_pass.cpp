@@ -1,8 +1,10 @@
 #include "dataset/statistics_pass.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +17,46 @@ namespace lloyd {
 namespace {
 
 constexpr std::int64_t kBlockRows = kStatisticsBlockRows;
+
+// Whole blocks with fewer values are computed by the calling thread.
+constexpr std::int64_t kParallelValues = std::int64_t{1} << 20;
+// Upper limit of blocks x d that are computed before they are merged: 12 MiB of statistics.
+constexpr std::int64_t kBatchEntries = std::int64_t{1} << 18;
+// Features of a piece of work, so that data with many features and few rows occupy all threads.
+constexpr std::int64_t kRangeFeatures = 256;
+// Rows that are read for one feature after another: few enough that they stay in L1 even if their
+// stride is a power of two.
+constexpr std::int64_t kGroupRows = 16;
+
+// Begins a block for the features whose values in its first row are at `row`.
+template <class T>
+void open_block(const T* row, std::span<BlockStatistics> features) {
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    features[j] = {};
+    features[j].origin = static_cast<double>(row[j]);
+  }
+}
+
+// Adds rows of a block to its statistics. Returns whether all values are finite.
+template <class T>
+bool add_to_features(const T* data, std::int64_t stride, std::int64_t rows,
+                     std::span<BlockStatistics> features) {
+  bool finite = true;
+  for (std::int64_t begin = 0; begin < rows; begin += kGroupRows, data += kGroupRows * stride) {
+    const std::int64_t group = std::min(kGroupRows, rows - begin);
+    for (std::size_t j = 0; j < features.size(); ++j) {
+      BlockStatistics feature = features[j];  // in registers
+      const T* next = data + j;
+      for (std::int64_t i = 0; i < group; ++i, next += stride) {
+        const auto value = static_cast<double>(*next);
+        finite &= std::isfinite(value);
+        feature.add(value);
+      }
+      features[j] = feature;
+    }
+  }
+  return finite;
+}
 
 }  // namespace
 
@@ -44,11 +86,8 @@ StatisticsPass::StatisticsPass(std::string name, std::int64_t samples, std::int6
       features_(static_cast<std::size_t>(features)),
       dtype_(dtype),
       first_row_(first_row),
-      block_{0, std::vector<double>(features_), std::vector<double>(features_),
-             std::vector<double>(features_)},
-      minimum_(features_, std::numeric_limits<double>::infinity()),
-      maximum_(features_, -std::numeric_limits<double>::infinity()),
-      lowest_bit_(features_, std::numeric_limits<int>::max()),
+      block_(features_),
+      extremes_(features_),
       moments_(features_),
       head_rows_(std::min(samples, (kBlockRows - first_row % kBlockRows) % kBlockRows)),
       merges_blocks_(first_row == 0),
@@ -60,72 +99,130 @@ void StatisticsPass::add(const void* data, std::int64_t stride, std::int64_t row
   } else {
     add_rows(static_cast<const double*>(data), stride, rows);
   }
-  fingerprint_.add(data, stride, rows);
 }
 
 template <class T>
 void StatisticsPass::add_rows(const T* data, std::int64_t stride, std::int64_t rows) {
   while (rows > 0) {
-    if (block_.rows == 0) {
-      std::copy_n(data, features_, block_.origin.begin());
-      std::fill(block_.sums.begin(), block_.sums.end(), 0.0);
-      std::fill(block_.squares.begin(), block_.squares.end(), 0.0);
-    }
     const bool in_head = rows_ < head_rows_;
-    const std::int64_t block_size = in_head ? head_rows_ : kBlockRows;
-    const std::int64_t part = std::min(rows, block_size - block_.rows);
-    add_values(data, stride, part);
-    block_.rows += part;
-    rows_ += part;
-    if (in_head) {
-      for (std::int64_t i = 0; i < part; ++i) {
-        head_.insert(head_.end(), data + i * stride, data + i * stride + features_);
+    std::int64_t part = 0;
+    if (!in_head && block_rows_ == 0 && rows >= kBlockRows) {
+      const std::int64_t blocks =
+          std::clamp<std::int64_t>(kBatchEntries / std::ssize(block_), 1, rows / kBlockRows);
+      add_blocks(data, stride, blocks);
+      part = blocks * kBlockRows;
+    } else {
+      const std::int64_t block_size = in_head ? head_rows_ : kBlockRows;
+      part = std::min(rows, block_size - block_rows_);
+      add_to_block(data, stride, part);
+      if (in_head) {
+        for (std::int64_t i = 0; i < part; ++i) {
+          head_.insert(head_.end(), data + i * stride, data + i * stride + features_);
+        }
       }
-      if (block_.rows == head_rows_) block_.rows = 0;
-    } else if (block_.rows == kBlockRows) {
-      end_block();
+      if (block_rows_ == block_size) end_block();
     }
+    rows_ += part;
     data += part * stride;
     rows -= part;
   }
 }
 
+// Adds rows to the block that is open.
 template <class T>
-void StatisticsPass::add_values(const T* data, std::int64_t stride, std::int64_t rows) {
-  for (std::int64_t i = 0; i < rows; ++i, data += stride) {
-    for (std::size_t j = 0; j < features_; ++j) {
-      const auto value = static_cast<double>(data[j]);
-      if (!std::isfinite(value)) {
-        const std::string message =
-            fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite",
-                        name_, first_row_ + rows_ + i, j, value);
-        if (std::isnan(value)) throw MissingValueError(message);
-        throw InputError(message);
-      }
-      minimum_[j] = std::min(minimum_[j], value);
-      maximum_[j] = std::max(maximum_[j], value);
-      if (value != 0) lowest_bit_[j] = std::min(lowest_bit_[j], lowest_bit_exponent(value));
-      const double deviation = value - block_.origin[j];
-      block_.sums[j] += deviation;
-      block_.squares[j] += deviation * deviation;
-    }
+void StatisticsPass::add_to_block(const T* data, std::int64_t stride, std::int64_t rows) {
+  if (block_rows_ == 0) open_block(data, block_);
+  if (!add_to_features(data, stride, rows, block_)) throw_not_finite(data, stride, rows);
+  block_rows_ += rows;
+  fingerprint_.add(data, stride, rows);
+}
+
+// Adds whole blocks. Each range of features of a block is a piece of work, as is the fingerprint,
+// which has to read all rows in order.
+template <class T>
+void StatisticsPass::add_blocks(const T* data, std::int64_t stride, std::int64_t blocks) {
+  const std::int64_t d = std::ssize(block_);
+  const std::int64_t rows = blocks * kBlockRows;
+  const std::int64_t ranges = (d + kRangeFeatures - 1) / kRangeFeatures;
+  std::vector<BlockStatistics> features(static_cast<std::size_t>(blocks * d));
+  std::atomic<bool> finite{true};
+  const auto work = [&](std::int64_t item, std::int64_t /*end*/) {
+    if (item == 0) return fingerprint_.add(data, stride, rows);
+    const std::int64_t block = (item - 1) / ranges;
+    const std::int64_t first = (item - 1) % ranges * kRangeFeatures;
+    const T* values = data + block * kBlockRows * stride + first;
+    const std::span range(&features[static_cast<std::size_t>(block * d + first)],
+                          static_cast<std::size_t>(std::min(kRangeFeatures, d - first)));
+    open_block(values, range);
+    if (!add_to_features(values, stride, kBlockRows, range)) finite = false;
+  };
+  const std::int64_t items = 1 + blocks * ranges;
+  if (rows * d < kParallelValues) {
+    for (std::int64_t item = 0; item < items; ++item) work(item, item + 1);
+  } else {
+    if (workers_ == nullptr) workers_ = std::make_unique<RangeWorkers>();
+    workers_->for_each_range(items, 1, work);
+  }
+  if (!finite) throw_not_finite(data, stride, rows);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    merge_block(kBlockRows, &features[static_cast<std::size_t>(block * d)]);
   }
 }
 
+// Throws the error for the first value of rows that follow the rows so far that is not finite.
+template <class T>
+void StatisticsPass::throw_not_finite(const T* data, std::int64_t stride, std::int64_t rows) const {
+  std::int64_t row = 0;
+  const auto is_bad = [](T value) { return !std::isfinite(value); };
+  const T* bad = std::find_if(data, data + features_, is_bad);
+  while (row + 1 < rows && bad == data + features_) {
+    ++row;
+    data += stride;
+    bad = std::find_if(data, data + features_, is_bad);
+  }
+  const std::string message =
+      fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite", name_,
+                  first_row_ + rows_ + row, bad - data, *bad);
+  if (std::isnan(*bad)) throw MissingValueError(message);
+  throw InputError(message);
+}
+
+// Ends the block that is open. If it was the head, whose rows belong to a block of earlier ranks,
+// only the extremes count.
 void StatisticsPass::end_block() {
+  if (rows_ < head_rows_) {
+    merge_extremes(block_.data());
+  } else {
+    merge_block(block_rows_, block_.data());
+  }
+  block_rows_ = 0;
+  std::fill(block_.begin(), block_.end(), BlockStatistics{});
+}
+
+void StatisticsPass::merge_extremes(const BlockStatistics* block) {
   for (std::size_t j = 0; j < features_; ++j) {
-    const auto block =
-        FeatureMoments::of_block(block_.rows, block_.origin[j], block_.sums[j], block_.squares[j]);
+    BlockStatistics& all = extremes_[j];
+    all.minimum = std::min(all.minimum, block[j].minimum);
+    all.maximum = std::max(all.maximum, block[j].maximum);
+    all.lowest_bit = std::min(all.lowest_bit, block[j].lowest_bit);
+  }
+}
+
+void StatisticsPass::merge_block(std::int64_t rows, const BlockStatistics* block) {
+  merge_extremes(block);
+  for (std::size_t j = 0; j < features_; ++j) {
+    const auto moments =
+        FeatureMoments::of_block(rows, block[j].origin, block[j].sum, block[j].squares);
     if (merges_blocks_) {
-      moments_[j].merge(block);
+      moments_[j].merge(moments);
     } else {
-      blocks_.push_back(block);
+      blocks_.push_back(moments);
     }
   }
-  block_.rows = 0;
 }
 
 void StatisticsPass::combine(const Ranks& ranks) {
+  merge_extremes(block_.data());
   std::vector<double> state = pack_state();
   for (int rank = 0; rank < ranks.size(); ++rank) {
     if (rank == ranks.rank()) {
@@ -140,55 +237,54 @@ void StatisticsPass::combine(const Ranks& ranks) {
 // Appends the rows of this rank to those of the ranks before it.
 void StatisticsPass::append_to(const std::vector<double>& before) {
   const auto columns = static_cast<std::ptrdiff_t>(features_);
-  const OpenBlock tail = block_;
-  const std::vector<double> minimum = minimum_;
-  const std::vector<double> maximum = maximum_;
-  const std::vector<int> lowest_bit = lowest_bit_;
+  const std::int64_t tail_rows = block_rows_;
+  const std::vector<BlockStatistics> tail = block_;
+  const std::vector<BlockStatistics> extremes = extremes_;
   unpack_state(before);
-  for (std::size_t j = 0; j < features_; ++j) {
-    minimum_[j] = std::min(minimum_[j], minimum[j]);
-    maximum_[j] = std::max(maximum_[j], maximum[j]);
-    lowest_bit_[j] = std::min(lowest_bit_[j], lowest_bit[j]);
-  }
+  merge_extremes(extremes.data());
   for (auto row = head_.begin(); row != head_.end(); row += columns) {
     for (std::size_t j = 0; j < features_; ++j) {
-      const double deviation = row[static_cast<std::ptrdiff_t>(j)] - block_.origin[j];
-      block_.sums[j] += deviation;
-      block_.squares[j] += deviation * deviation;
+      block_[j].add(row[static_cast<std::ptrdiff_t>(j)]);
     }
   }
   merges_blocks_ = true;
-  block_.rows += head_rows_;
-  if (block_.rows == kBlockRows) end_block();
+  block_rows_ += head_rows_;
+  if (block_rows_ == kBlockRows) end_block();
   for (auto block = blocks_.begin(); block != blocks_.end(); block += columns) {
     for (std::size_t j = 0; j < features_; ++j) {
       moments_[j].merge(block[static_cast<std::ptrdiff_t>(j)]);
     }
   }
-  if (tail.rows > 0) block_ = tail;
+  if (tail_rows > 0) {
+    block_rows_ = tail_rows;
+    block_ = tail;
+  }
 }
 
 std::vector<double> StatisticsPass::pack_state() const {
-  std::vector<double> state = {static_cast<double>(block_.rows)};
+  std::vector<double> state = {static_cast<double>(block_rows_)};
   for (std::size_t j = 0; j < features_; ++j) {
+    const BlockStatistics& block = block_[j];
     const FeatureMoments& moments = moments_[j];
-    state.insert(state.end(), {block_.origin[j], block_.sums[j], block_.squares[j], minimum_[j],
-                               maximum_[j], static_cast<double>(lowest_bit_[j]), moments.count,
-                               moments.mean, moments.squares});
+    const BlockStatistics& all = extremes_[j];
+    state.insert(state.end(), {block.origin, block.sum, block.squares, all.minimum, all.maximum,
+                               static_cast<double>(all.lowest_bit), moments.count, moments.mean,
+                               moments.squares});
   }
   return state;
 }
 
 void StatisticsPass::unpack_state(const std::vector<double>& state) {
   const double* next = state.data();
-  block_.rows = static_cast<std::int64_t>(*next++);
+  block_rows_ = static_cast<std::int64_t>(*next++);
   for (std::size_t j = 0; j < features_; ++j) {
-    block_.origin[j] = *next++;
-    block_.sums[j] = *next++;
-    block_.squares[j] = *next++;
-    minimum_[j] = *next++;
-    maximum_[j] = *next++;
-    lowest_bit_[j] = static_cast<int>(*next++);
+    block_[j] = {};
+    block_[j].origin = *next++;
+    block_[j].sum = *next++;
+    block_[j].squares = *next++;
+    extremes_[j].minimum = *next++;
+    extremes_[j].maximum = *next++;
+    extremes_[j].lowest_bit = static_cast<std::int32_t>(*next++);
     moments_[j].count = *next++;
     moments_[j].mean = *next++;
     moments_[j].squares = *next++;
@@ -196,15 +292,16 @@ void StatisticsPass::unpack_state(const std::vector<double>& state) {
 }
 
 std::vector<FeatureStatistics> StatisticsPass::statistics() {
-  if (block_.rows > 0) end_block();
+  if (block_rows_ > 0) end_block();
   std::vector<FeatureStatistics> result(features_);
   for (std::size_t j = 0; j < features_; ++j) {
-    result[j].minimum = minimum_[j];
-    result[j].maximum = maximum_[j];
+    const BlockStatistics& all = extremes_[j];
+    result[j].minimum = all.minimum;
+    result[j].maximum = all.maximum;
     result[j].mean = moments_[j].mean;
     result[j].variance = moments_[j].squares / moments_[j].count;
-    const bool all_zero = lowest_bit_[j] == std::numeric_limits<int>::max();
-    result[j].quantum_exponent = all_zero ? 0 : lowest_bit_[j];
+    const bool all_zero = all.lowest_bit == std::numeric_limits<std::int32_t>::max();
+    result[j].quantum_exponent = all_zero ? 0 : all.lowest_bit;
     result[j].reserved = 0;
   }
   check_squared_range(name_, result);

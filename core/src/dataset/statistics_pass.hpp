@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <lloyd/plugin/sdk/row_statistics.hpp>
 
 #include "dataset/fingerprint.hpp"
+#include "parallel/range_workers.hpp"
 
 namespace lloyd {
 
@@ -19,7 +21,8 @@ namespace lloyd {
 void check_squared_range(const std::string& name, const std::vector<FeatureStatistics>& features);
 
 /// Receives all rows of a data set in ascending order, in pieces of any size; the results do not
-/// depend on the pieces. Computes in the caller's floating-point environment.
+/// depend on the pieces. Blocks of large pieces are computed on all processors that this process
+/// may use. The caller's floating-point environment must be the default one (FloatEnvironment).
 ///
 /// Rows may be spread over ranks in row order. Moments of blocks of 4096 rows of the whole are
 /// merged in row order: each rank computes those of the whole blocks inside its rows, and combine()
@@ -43,18 +46,17 @@ class StatisticsPass {
   std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
  private:
-  // A block that has not received all of its rows.
-  struct OpenBlock {
-    std::int64_t rows = 0;
-    std::vector<double> origin;         // its first row
-    std::vector<double> sums, squares;  // of deviations from the origin
-  };
-
   template <class T>
   void add_rows(const T* data, std::int64_t stride, std::int64_t rows);
   template <class T>
-  void add_values(const T* data, std::int64_t stride, std::int64_t rows);
+  void add_to_block(const T* data, std::int64_t stride, std::int64_t rows);
+  template <class T>
+  void add_blocks(const T* data, std::int64_t stride, std::int64_t blocks);
+  template <class T>
+  [[noreturn]] void throw_not_finite(const T* data, std::int64_t stride, std::int64_t rows) const;
   void end_block();
+  void merge_extremes(const BlockStatistics* block);
+  void merge_block(std::int64_t rows, const BlockStatistics* block);
   void append_to(const std::vector<double>& before);
   std::vector<double> pack_state() const;
   void unpack_state(const std::vector<double>& state);
@@ -64,9 +66,11 @@ class StatisticsPass {
   DType dtype_;
   std::int64_t first_row_;
   std::int64_t rows_ = 0;  // rows so far
-  OpenBlock block_;
-  std::vector<double> minimum_, maximum_;  // here and in the next two: of all rows so far
-  std::vector<int> lowest_bit_;
+  // The block that has not received all of its rows: how many it has, and d statistics of them.
+  std::int64_t block_rows_ = 0;
+  std::vector<BlockStatistics> block_;
+  // Of all rows before that block: minimum, maximum and lowest_bit, and the moments.
+  std::vector<BlockStatistics> extremes_;
   std::vector<FeatureMoments> moments_;
   // Rows before the first block boundary belong to a block that the rows of earlier ranks open.
   std::int64_t head_rows_ = 0;
@@ -75,6 +79,7 @@ class StatisticsPass {
   bool merges_blocks_;
   std::vector<FeatureMoments> blocks_;  // blocks x d
   Fingerprint fingerprint_;
+  std::unique_ptr<RangeWorkers> workers_;  // created for the first large piece
 };
 
 }  // namespace lloyd

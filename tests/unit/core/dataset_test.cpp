@@ -1,8 +1,11 @@
 // Dataset: validation, statistics and fingerprint.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <random>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,6 +16,7 @@
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/dataset.hpp>
 #include <lloyd/error.hpp>
+#include <lloyd/plugin/sdk/row_statistics.hpp>
 
 #include "unit/support/temporary_folder.hpp"
 
@@ -119,6 +123,80 @@ TEST(Dataset, VarianceFarFromTheOrigin) {
   const Dataset dataset("points", Matrix::from_values(std::move(values), kRows, 1));
   EXPECT_DOUBLE_EQ(dataset.statistics()[0].mean, 1e8 + 2);
   EXPECT_NEAR(dataset.statistics()[0].variance, 2, 1e-12);
+}
+
+// Random values of three scales, enough of them for several threads and for two ranges of features.
+template <class T>
+std::vector<T> many_values(std::int64_t rows, std::int64_t columns) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    values.push_back(static_cast<T>(std::ldexp(normal(random), static_cast<int>(i % 3) * 20)));
+  }
+  return values;
+}
+
+template <class T>
+std::vector<FeatureStatistics> statistics_by_block(const std::vector<T>& values, std::int64_t rows,
+                                                   std::int64_t columns) {
+  StatisticsMerge merge(columns);
+  for (std::int64_t begin = 0; begin < rows; begin += kStatisticsBlockRows) {
+    const std::int64_t end = std::min(begin + kStatisticsBlockRows, rows);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const auto value = [&](std::int64_t row) {
+        return static_cast<double>(values[static_cast<std::size_t>(row * columns + j)]);
+      };
+      BlockStatistics block;
+      block.origin = value(begin);
+      for (std::int64_t row = begin; row < end; ++row) block.add(value(row));
+      merge.add(j, end - begin, block);
+    }
+  }
+  std::vector<FeatureStatistics> statistics(static_cast<std::size_t>(columns));
+  merge.write(statistics.data());
+  return statistics;
+}
+
+template <class T>
+void expect_statistics_by_block(std::int64_t rows, std::int64_t columns) {
+  SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
+  const std::vector<T> values = many_values<T>(rows, columns);
+  const Matrix matrix = Matrix::from_values(values, rows, columns);
+  const Dataset dataset("points", matrix);
+  const std::vector<FeatureStatistics> expected = statistics_by_block(values, rows, columns);
+  EXPECT_EQ(std::memcmp(dataset.statistics().data(), expected.data(),
+                        expected.size() * sizeof(FeatureStatistics)),
+            0);
+  // Pieces that end inside blocks, and pieces of several blocks.
+  for (const std::int64_t piece : {std::int64_t{1000}, 2 * kStatisticsBlockRows + 1}) {
+    const Dataset streamed(std::shared_ptr<const RowSource>(rows_of("points", matrix)), piece);
+    EXPECT_EQ(std::memcmp(streamed.statistics().data(), expected.data(),
+                          expected.size() * sizeof(FeatureStatistics)),
+              0);
+    EXPECT_EQ(streamed.fingerprint(), dataset.fingerprint());
+  }
+}
+
+TEST(Dataset, StatisticsOfManyValuesAreThoseOfTheirBlocks) {
+  expect_statistics_by_block<float>(9 * kStatisticsBlockRows + 100, 40);
+  expect_statistics_by_block<double>(3 * kStatisticsBlockRows, 150);
+  expect_statistics_by_block<float>(kStatisticsBlockRows, 300);
+}
+
+TEST(Dataset, NamesTheFirstOfManyValuesThatIsNotFinite) {
+  constexpr std::int64_t kRows = 6 * kStatisticsBlockRows;
+  constexpr std::int64_t kColumns = 100;
+  std::vector<float> values = many_values<float>(kRows, kColumns);
+  const auto spoil = [&](std::int64_t row, std::int64_t column) {
+    values[static_cast<std::size_t>(row * kColumns + column)] =
+        std::numeric_limits<float>::quiet_NaN();
+  };
+  spoil(5 * kStatisticsBlockRows, 0);
+  spoil(kStatisticsBlockRows + 8, 2);
+  spoil(kStatisticsBlockRows + 7, 99);
+  EXPECT_EQ(refusal(Matrix::from_values(values, kRows, kColumns)),
+            "points: row 4103, column 99 (counted from 0) is nan; all values must be finite");
 }
 
 TEST(Dataset, HasSamplesByNumber) {
