@@ -38,26 +38,26 @@ constexpr const char* kNothing = "(nothing was thrown)";
 // The errors of the requests over six samples in two clusters.
 template <class S>
 struct Requests {
-  explicit Requests(S& tested) : step(tested), loop(step, data.view()) {}
+  explicit Requests(S& tested) : step(tested), loop(step, kData.view()) {}
 
   std::string fit() {
     FitSpec spec;
     spec.clusters = 2;
-    spec.initial_centroids = start.data();
+    spec.initial_centroids = kStart.data();
     spec.max_iterations = 10;
     FitResult result;
     return message_of<StatusError>([&] { loop.fit(spec, nullptr, result); });
   }
   std::string label() {
     LabelRequest request;
-    request.centroids = start.data();
+    request.centroids = kStart.data();
     request.clusters = 2;
     LabelResult result;
     return message_of<StatusError>([&] { loop.label(request, nullptr, result); });
   }
   std::string partial() {
     PartialRequest request;
-    request.centroids = start.data();
+    request.centroids = kStart.data();
     request.clusters = 2;
     request.rows = {1, 5};
     PartialResult result;
@@ -67,7 +67,7 @@ struct Requests {
     PassOptions options;
     options.clusters = 2;
     PassRequest request;
-    request.centroids = start.data();
+    request.centroids = kStart.data();
     return message_of<StatusError>([&] {
       loop.begin_passes(options);
       for (int i = 0; i < 2; ++i) {
@@ -77,9 +77,9 @@ struct Requests {
     });
   }
 
-  static inline const Dataset data{
+  static inline const Dataset kData{
       "samples", Matrix::from_values(std::vector<double>{0, 1, 2, 9, 20, 21}, 6, 1)};
-  static inline const std::vector<double> start{0, 1};
+  static inline const std::vector<double> kStart{0, 1};
   S& step;
   LloydLoop<S> loop;
 };
@@ -113,7 +113,7 @@ TEST(StepFaults, OneWorkerOnTwoThreadsIsNamed) {
   const std::string fault =
       "the step's for_each_block() calls its body for worker 1 on two threads at once; each worker "
       "index must be used by one thread at a time";
-  SharedWorkerStep step(Requests<SharedWorkerStep>::data.view());
+  SharedWorkerStep step(Requests<SharedWorkerStep>::kData.view());
   Requests requests(step);
   EXPECT_EQ(requests.fit(), fault);
   EXPECT_EQ(requests.label(), fault);
@@ -142,7 +142,7 @@ TEST(StepFaults, ChangedCentroidsAreNamed) {
       "the step changed the centroids of begin_pass(), which it may only read: centroid 1 differs "
       "after the pass";
   for (bool CentroidWriter::*place : {&CentroidWriter::in_begin_pass, &CentroidWriter::in_assign}) {
-    CentroidWriter step(Requests<CentroidWriter>::data.view());
+    CentroidWriter step(Requests<CentroidWriter>::kData.view());
     Requests requests(step);
     EXPECT_EQ(requests.fit(), kNothing);
     EXPECT_EQ(requests.passes(), kNothing);
@@ -169,7 +169,7 @@ TEST(StepFaults, ALabelThatIsNoClusterIsNamedWithItsRow) {
   for (const std::int32_t label : {2, -3, 1'000'000}) {
     const std::string fault = "the step's assign() gives row 4 the label " + std::to_string(label) +
                               ", which is not in [0, 2)";
-    GivenLabelStep step(Requests<GivenLabelStep>::data.view());
+    GivenLabelStep step(Requests<GivenLabelStep>::kData.view());
     step.given = label;
     Requests requests(step);
     EXPECT_EQ(requests.fit(), fault);
@@ -193,11 +193,11 @@ struct FreeReportStep : SoundStep<FreeReportStep> {
 static_assert(ReportsLabelChanges<FreeReportStep>);
 
 TEST(StepFaults, AReportedLabelThatIsNoClusterIsNamed) {
-  FreeReportStep step(Requests<FreeReportStep>::data.view());
+  FreeReportStep step(Requests<FreeReportStep>::kData.view());
   Requests requests(step);
   const auto error_of = [&](const auto& report) {
     step.report = report;
-    const std::string fault = requests.fit();
+    std::string fault = requests.fit();
     EXPECT_EQ(requests.passes(), fault);
     return fault;
   };
@@ -226,7 +226,7 @@ TEST(StepFaults, AReportedLabelThatIsNoClusterIsNamed) {
 }
 
 TEST(StepFaults, ReportsOfChangesMustBeComplete) {
-  FreeReportStep step(Requests<FreeReportStep>::data.view());
+  FreeReportStep step(Requests<FreeReportStep>::kData.view());
   Requests requests(step);
   // One row is reported twice as new.
   step.report = [](RowRange block, const std::int32_t* labels, LabelChangeSums<double>& changes) {
@@ -261,7 +261,7 @@ TEST(StepFaults, ALabelBeyondABlockIsNamed) {
   const std::string fault =
       "row 2 had a label before its block was assigned: the step's assign() must write the labels "
       "of its block only, and for_each_block() must hand out each row once";
-  OverrunningStep step(Requests<OverrunningStep>::data.view());
+  OverrunningStep step(Requests<OverrunningStep>::kData.view());
   Requests requests(step);
   EXPECT_EQ(requests.fit(), fault);
   EXPECT_EQ(requests.label(), fault);
@@ -276,7 +276,7 @@ struct UncountingStep : SoundStep<UncountingStep> {
 static_assert(KeepsBounds<UncountingStep>);
 
 TEST(StepFaults, ImpossibleDistancesAreThoseOfTakeDistances) {
-  UncountingStep step(Requests<UncountingStep>::data.view());
+  UncountingStep step(Requests<UncountingStep>::kData.view());
   Requests requests(step);
   EXPECT_EQ(requests.fit(), kNothing);
   for (const std::int64_t wrong : {std::int64_t{-5}, INT64_MAX}) {
@@ -364,7 +364,7 @@ Status use_backend() {
   RaisingBackend backend;
   DeviceList devices;
   if (const Status status = RaisingBackend::probe(&devices); !status.ok()) return status;
-  const Dataset& data = Requests<UncountingStep>::data;
+  const Dataset& data = Requests<UncountingStep>::kData;
   ProblemShape shape;
   shape.samples = data.view().samples;
   shape.features = shape.stride = 1;
@@ -373,7 +373,7 @@ Status use_backend() {
   FitSpec spec;
   spec.clusters = 2;
   spec.profile = 1;
-  spec.initial_centroids = Requests<UncountingStep>::start.data();
+  spec.initial_centroids = Requests<UncountingStep>::kStart.data();
   spec.max_iterations = 10;
   MemoryEstimate memory;
   if (const Status status = backend.supports(shape, {}, spec); !status.ok()) return status;
