@@ -178,6 +178,28 @@ void check_integer_sums(const Samples<T>& samples, int lanes) {
   EXPECT_TRUE(store(plan, whole) == words);
 }
 
+// Integers of every width, and those around powers of two and around ties.
+TEST(ToDouble, RoundsAsTheCompilerDoes) {
+  std::mt19937_64 random(3);
+  std::int64_t wrong = 0;
+  const auto compare = [&](Int128 value) {
+    for (const Int128 near : {value - 1, value, value + 1, -value - 1, -value, 1 - value}) {
+      if (to_double(near) != static_cast<double>(near)) ++wrong;
+    }
+  };
+  for (int bits = 1; bits < 126; ++bits) {
+    const Int128 power = static_cast<Int128>(1) << bits;
+    compare(power);
+    if (bits > 53) compare(power + (power >> 54));
+    if (bits > 53) compare(power + 3 * (power >> 54));
+    for (int trial = 0; trial < 200; ++trial) {
+      const Int128 digits = static_cast<Int128>(random()) << 64 | random();
+      compare(power | (digits & (power - 1)));
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(ClusterSums, OneLimbInOneWord) {
   const auto samples = fixed_point_samples<float>(3000, 3, 20, -10);
   EXPECT_EQ(SumPlan::make(samples.dataset().view()).form, SumForm::integer64);
