@@ -46,15 +46,21 @@ struct PassTotals {
 
   /// Adds the integer sums of a pass: `limbs.count` x k x d.
   void add_sums(const SumLimbs& limbs, const std::int64_t* changes) {
-    __extension__ typedef unsigned __int128 UInt128;
     const std::size_t cells = sums.size();
-    for (std::size_t i = 0; i < cells; ++i) {
-      UInt128 sum = static_cast<UInt128>(sums[i].high) << 64 | sums[i].low;
-      for (int limb = 0; limb < limbs.count; ++limb) {
-        const std::int64_t value = changes[static_cast<std::size_t>(limb) * cells + i];
-        sum += static_cast<UInt128>(static_cast<Int128>(value)) << (limb * limbs.bits);
-      }
-      sums[i] = {static_cast<std::uint64_t>(sum), static_cast<std::uint64_t>(sum >> 64)};
+    if (limbs.count == 1) {
+      add_to_each([&](std::size_t i) { return changes[i]; });
+      return;
+    }
+    // Most sums take two limbs. A product of 64-bit numbers is faster than shifts of 128 bits.
+    const std::int64_t weight = std::int64_t{1} << limbs.bits;
+    add_to_each([&, high = changes + cells](std::size_t i) {
+      return static_cast<Int128>(high[i]) * weight + changes[i];
+    });
+    for (int limb = 2; limb < limbs.count; ++limb) {
+      const std::int64_t* const values = changes + static_cast<std::size_t>(limb) * cells;
+      add_to_each([&, values, shift = limb * limbs.bits](std::size_t i) {
+        return static_cast<UInt128>(static_cast<Int128>(values[i])) << shift;
+      });
     }
   }
 
@@ -63,6 +69,19 @@ struct PassTotals {
   std::int64_t changed = 0;           ///< labels that the last pass changed
   std::int64_t distances = 0;         ///< of all passes
   std::int64_t exact_fallbacks = -1;  ///< of all passes; negative if no pass screens
+
+ private:
+  __extension__ typedef unsigned __int128 UInt128;
+
+  // Adds change(i) to sum i.
+  template <class Change>
+  void add_to_each(const Change& change) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      UInt128 sum = static_cast<UInt128>(sums[i].high) << 64 | sums[i].low;
+      sum += static_cast<UInt128>(change(i));
+      sums[i] = {static_cast<std::uint64_t>(sum), static_cast<std::uint64_t>(sum >> 64)};
+    }
+  }
 };
 
 }  // namespace lloyd
