@@ -195,7 +195,10 @@ std::unique_ptr<RowSource> open_rows(const std::filesystem::path& file,
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file,
                                        const TableFormat& table) {
   const Extension* const known = find_extension(file);
-  if (known != nullptr && known->create != nullptr) return known->create(file, table);
+  if (known != nullptr && known->create != nullptr) {
+    check_table(file, table);
+    return check_calls(file, table, known->create(file, table));
+  }
   fail_extension(file, enumerated(writable_extensions(), "and"));
 }
 

@@ -50,7 +50,8 @@ Dataset read_dataset(const std::filesystem::path& file, const FileOptions& optio
 std::unique_ptr<RowSource> open_rows(const std::filesystem::path& file,
                                      const FileOptions& options = {});
 
-/// Writes a data set in the format of the extension, block by block if it is not in memory. Throws
+/// Writes a data set in the format of the extension, block by block if it is not in memory. .fvecs
+/// needs float32: copy_rows() rounds other values (CopyOptions::dtype). Throws
 /// InputError for classes or feature names of the wrong number, a data set that was moved from or
 /// is in device memory, and what create_rows() and the data set's source throw.
 void write_dataset(const std::filesystem::path& file, const Dataset& dataset);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include <lloyd/data/hdf5.hpp>
 #include <lloyd/data/row_source.hpp>
 #include <lloyd/data/row_views.hpp>
+#include <lloyd/data/row_writer.hpp>
 #include <lloyd/data/sample_rows.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/evaluation.hpp>
@@ -36,6 +38,55 @@ namespace {
 // Four samples of two features.
 Dataset four_samples() {
   return Dataset("four", Matrix::from_values(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2));
+}
+
+TEST(RowWriters, RefuseTablesThatContradictThemselves) {
+  const TemporaryFolder folder;
+  for (const std::string extension : {".csv", ".npy", ".fvecs"}) {
+    const std::filesystem::path file = folder.path() / ("rows" + extension);
+    const auto refusal = [&](const TableFormat& table) {
+      return message_of<InputError>([&] { create_rows(file, table); });
+    };
+    EXPECT_EQ(refusal({}), file.string() + ": the table has 0 features; at least 1 is needed");
+    EXPECT_EQ(refusal({.features = 3, .feature_names = {"a", "b"}}),
+              file.string() + ": there are 2 feature names for 3 features");
+    EXPECT_EQ(refusal({.features = 3, .dtype = static_cast<DType>(7)}),
+              file.string() + ": the dtype is 7; it must be DType::float32 or float64");
+    EXPECT_FALSE(std::filesystem::exists(file));
+  }
+}
+
+TEST(RowWriters, RefuseClassesOfAnotherNumberThanRows) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "rows.csv";
+  const float values[] = {1, 2, 3, 4};
+  const auto writer = create_rows(file, {.features = 2, .has_classes = true});
+  const std::vector<std::string> one = {"a"};
+  for (const std::span<const std::string> classes : {std::span<const std::string>(), {one}}) {
+    EXPECT_EQ(message_of<InputError>([&] { writer->write(values, 2, classes); }),
+              file.string() + ": the number of classes is " + std::to_string(classes.size()) +
+                  ", that of rows 2; a table with classes needs one a row");
+  }
+  writer->write(values, 1, one);
+  writer->commit();
+  EXPECT_EQ(TemporaryFolder::read(file), "1,2,a\n");
+}
+
+TEST(RowWriters, RefuseCallsThatCannotBeMeant) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "rows.csv";
+  const float values[] = {1, 2, 3, 4};
+  const auto writer = create_rows(file, {.features = 2});
+  EXPECT_EQ(message_of<InputError>([&] { writer->write(values, -1); }),
+            file.string() + ": -1 rows cannot be written");
+  EXPECT_EQ(message_of<InputError>([&] { writer->write(nullptr, 2); }),
+            file.string() + ": the values of 2 rows are null");
+  writer->write(values, 2);
+  writer->commit();
+  const std::string complete = file.string() + ": the file is complete, after commit()";
+  EXPECT_EQ(message_of<InputError>([&] { writer->write(values, 2); }), complete);
+  EXPECT_EQ(message_of<InputError>([&] { writer->commit(); }), complete);
+  EXPECT_EQ(TemporaryFolder::read(file), "1,2\n3,4\n");
 }
 
 TEST(WriteDataset, OfDataReadInBlocksGivesTheFileOfDataInMemory) {
