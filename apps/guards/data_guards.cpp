@@ -9,14 +9,12 @@
 
 #include <fmt/format.h>
 
-#include <lloyd/data/files.hpp>
 #include <lloyd/internal/column_argument.hpp>
-#include <lloyd/internal/format_count.hpp>
-#include <lloyd/internal/json_text.hpp>
-#include <lloyd/internal/shell_word.hpp>
 #include <lloyd/internal/shown.hpp>
 
+#include "guards/file_guards.hpp"
 #include "guards/inspected_rows.hpp"
+#include "guards/remedies.hpp"
 #include "guards/totals_row.hpp"
 #include "options/option_names.hpp"
 #include "output/output.hpp"
@@ -27,92 +25,11 @@ namespace {
 
 constexpr double kMaxScaleRatio = 100;
 
-// One warning if the first sample of text without column names looks like a header of numbers.
-template <class Data>
-std::vector<std::string> header_warnings(const Data& data, std::int64_t features,
-                                         const DataOptions& options, Remedy remedy) {
-  if (find_format(options.file) != FileFormat::csv || options.header || options.no_header ||
-      !data.feature_names.empty()) {
-    return {};
-  }
-  const InspectedRows rows(data);
-  if (!has_numeric_header(rows, features)) return {};
-  return {fmt::format(
-      "{}: the first row, {}{}{}, looks like a header, but is taken as a sample; {} takes it as "
-      "names, {} says that it is a sample",
-      options.file, rows.at(0, 0), features > 1 ? fmt::format(", {}", rows.at(0, 1)) : "",
-      features > 2 ? ", ..." : "", remedy == Remedy::key ? "'dataset.header: true'" : "--header",
-      remedy == Remedy::key ? "'dataset.header: false'" : "--no-header")};
-}
-
-// One warning if a name of a text file is not UTF-8. Such names are kept as they are, and read as
-// Latin-1 where models and JSON need characters.
-std::vector<std::string> encoding_warnings(const std::vector<std::string>& names,
-                                           const DataOptions& options) {
-  if (find_format(options.file) != FileFormat::csv) return {};
-  const auto name = std::find_if(names.begin(), names.end(),
-                                 [](const std::string& text) { return utf8_text(text) != text; });
-  if (name == names.end()) return {};
-  const bool compressed = lower_case_extension(options.file).ends_with(".gz");
-  // Latin-1 has only control characters where Windows-1252 has the euro sign and quotation marks.
-  const bool is_windows = std::any_of(names.begin(), names.end(), [](const std::string& text) {
-    return utf8_text(text) != text && std::any_of(text.begin(), text.end(), [](char c) {
-             return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xa0;
-           });
-  });
-  const char* const command = is_windows ? "iconv -f cp1252 -t utf-8" : "iconv -f latin1 -t utf-8";
-  const std::string file = shell_word(options.file);
-  return {fmt::format("{}: the name '{}' is not UTF-8; if the file is {}, {} > NEW.csv converts it",
-                      options.file, shown(*name), is_windows ? "Windows-1252" : "Latin-1",
-                      compressed ? fmt::format("gunzip -c {} | {}", file, command)
-                                 : fmt::format("{} {}", command, file))};
-}
-
 // The names of the features and of the classes.
 std::vector<std::string> all_names(const Dataset& dataset) {
   std::vector<std::string> names = dataset.feature_names;
   names.push_back(dataset.class_name);
   return names;
-}
-
-// One sentence for each text of --missing that no cell has.
-std::vector<std::string> unused_missing_warnings(const std::vector<std::string>& texts,
-                                                 const DataOptions& options, Remedy remedy) {
-  std::vector<std::string> warnings;
-  for (const std::string& text : texts) {
-    warnings.push_back(fmt::format(
-        "{}: {} has '{}', but no cell of a feature has this text; check its spelling", options.file,
-        remedy == Remedy::key ? "'dataset.missing'" : "--missing", shown(text)));
-  }
-  return warnings;
-}
-
-// "'height'", or "column 3" without a name that only this feature has.
-std::string column_text(const std::vector<std::string>& names, const DataOptions& options,
-                        std::int64_t feature) {
-  const std::string text = names.empty() ? "" : names[static_cast<std::size_t>(feature)];
-  return text.empty() || std::count(names.begin(), names.end(), text) > 1
-             ? fmt::format("column {}", options.column_of(feature))
-             : fmt::format("'{}'", shown(text));
-}
-
-std::string_view float64_option(Remedy remedy) {
-  return remedy == Remedy::key ? "'dataset.dtype: float64'" : "--dtype float64";
-}
-
-// `float64_advice`: how text is read as float64.
-std::string rounding_warning(const std::string& file, const std::string& feature,
-                             const RoundingLoss& loss, const std::string& float64_advice) {
-  const std::string effect =
-      loss.deviation == 0 ? "which makes them equal"
-                          : fmt::format("while its standard deviation is {:.3g}", loss.deviation);
-  const std::string advice =
-      loss.exact_in_float64
-          ? float64_advice
-          : "float64 holds integers up to 2^53, so subtract a constant from them, such as their "
-            "minimum, before the file is written";
-  return fmt::format("{}: rounding to {} changes the values of {} by up to {:.3g}, {}; {}", file,
-                     to_string(loss.dtype), feature, loss.error, effect, advice);
 }
 
 class Guards {
@@ -122,7 +39,7 @@ class Guards {
          bool has_model_features = false)
       : dataset_(dataset),
         options_(options),
-        remedy_(remedy),
+        remedies_(dataset, options, remedy),
         has_model_features_(has_model_features),
         features_(dataset.statistics()),
         flagged_(features_.size()),
@@ -197,8 +114,8 @@ class Guards {
           "may separate thousands; {}",
           options_.file, name(static_cast<std::int64_t>(j)), text.grouped,
           text.integer.empty() ? "" : fmt::format(" and {}", text.integer),
-          remedy_ == Remedy::key ? "'dataset.thousands: \".\"' reads them so"
-                                 : "--thousands . reads them so"));
+          remedies_.are_keys() ? "'dataset.thousands: \".\"' reads them so"
+                               : "--thousands . reads them so"));
       return;
     }
   }
@@ -222,7 +139,7 @@ class Guards {
                  : fmt::format("holds the sums of the others in {}", enumerated(texts, "and"));
     warnings_.push_back(
         fmt::format("{}: the last row, sample {} counted from 0, {}, so it may be a totals row; {}",
-                    options_.file, dataset_.samples() - 1, what, advice_on_last_row()));
+                    options_.file, dataset_.samples() - 1, what, remedies_.advice_on_last_row()));
   }
 
   void check_scales() {
@@ -242,7 +159,7 @@ class Guards {
         "{}: the standard deviation of {} is {:.3g}, that of {} is {:.3g}, so {} decides the "
         "clusters; {} gives every feature the standard deviation 1",
         options_.file, name(static_cast<std::int64_t>(*least)), small, wide, large, wide,
-        remedy_ == Remedy::key ? "'dataset.standardize: true'" : "--standardize"));
+        remedies_.are_keys() ? "'dataset.standardize: true'" : "--standardize"));
   }
 
   // A value far from all others makes nearly all of a feature's variance, so that the others are
@@ -273,8 +190,9 @@ class Guards {
           "count; correct the value or remove its row{}",
           options_.file, name(column), above > below ? feature.maximum : feature.minimum, z,
           1 / kMaxScaleRatio,
-          options_.columns.empty() ? "; " + drop_advice(column, "the feature")
-                                   : ", or " + choice_without({option_value(column)})));
+          options_.columns.empty()
+              ? "; " + remedies_.drop_advice(column, "the feature")
+              : ", or " + remedies_.choice_without({remedies_.option_value(column)})));
     }
   }
 
@@ -291,14 +209,14 @@ class Guards {
       warnings_.push_back(fmt::format(
           "{}: the last column is taken as classes since its numbers are in quotes, but {} of the "
           "first {} are distinct; {}",
-          options_.file, distinct.size(), rows, choice_with(column)));
+          options_.file, distinct.size(), rows, remedies_.choice_with(column)));
       return;
     }
     if (distinct.size() <= rows / 2) return;
     warnings_.push_back(fmt::format(
         "{}: the last column is text and is taken as classes, but {} of the first {} values are "
         "distinct, as names are; {}",
-        options_.file, distinct.size(), rows, drop_advice({column}, "it")));
+        options_.file, distinct.size(), rows, remedies_.drop_advice({column}, "it")));
   }
 
   std::vector<std::string> take() { return std::move(warnings_); }
@@ -342,15 +260,14 @@ class Guards {
   // How rows with the sentinel are left out. Another feature may have the value as a number.
   std::string sentinel_advice(const InspectedRows& rows,
                               std::span<const ColumnSentinel> columns) const {
-    if (!is_text()) {
-      return fmt::format(
-          "{} leaves such rows out if the cells are NaN",
-          remedy_ == Remedy::key ? "'dataset.drop_missing: true'" : "--drop-missing");
+    if (!remedies_.is_text()) {
+      return fmt::format("{} leaves such rows out if the cells are NaN",
+                         remedies_.are_keys() ? "'dataset.drop_missing: true'" : "--drop-missing");
     }
     const double value = columns.front().sentinel.value;
     const std::vector<std::string> text = {fmt::format("{}", value)};
     const std::string missing =
-        remedy_ == Remedy::key
+        remedies_.are_keys()
             ? fmt::format("'dataset.missing: [{}]' with 'dataset.drop_missing: true'",
                           yaml_list(text))
             : fmt::format("--missing={} with --drop-missing", text.front());
@@ -368,12 +285,13 @@ class Guards {
   std::string advice_to_keep_rows(std::span<const ColumnSentinel> columns) const {
     if (has_model_features_) return {};
     std::vector<std::string> arguments;
-    for (const ColumnSentinel& each : columns) arguments.push_back(option_value(each.feature));
+    for (const ColumnSentinel& each : columns)
+      arguments.push_back(remedies_.option_value(each.feature));
     return options_.columns.empty()
-               ? fmt::format(
-                     ", and {}",
-                     drop_advice(arguments, columns.size() == 1 ? "the column" : "the columns"))
-               : fmt::format("; to keep them, {}", choice_without(arguments));
+               ? fmt::format(", and {}",
+                             remedies_.drop_advice(
+                                 arguments, columns.size() == 1 ? "the column" : "the columns"))
+               : fmt::format("; to keep them, {}", remedies_.choice_without(arguments));
   }
 
   // True for more integers than classes usually have.
@@ -385,44 +303,13 @@ class Guards {
            });
   }
 
-  // How the column becomes a feature besides the others.
-  std::string choice_with(const std::string& column) const {
-    constexpr std::size_t kMaxNamed = 10;
-    const bool by_key = remedy_ == Remedy::key;
-    if (features_.size() > kMaxNamed) {
-      return fmt::format("{} reads the columns that it names as numbers",
-                         by_key ? "'dataset.columns'" : "--columns");
-    }
-    std::vector<std::string> columns;
-    for (std::int64_t j = 0; j < std::ssize(features_); ++j) columns.push_back(option_value(j));
-    columns.push_back(column);
-    return by_key ? fmt::format("'dataset.columns: [{}]' reads it as numbers", yaml_list(columns))
-                  : fmt::format("--columns{} reads it as numbers", option_list(columns));
-  }
-
-  // How the line of the last sample is left out.
-  std::string advice_on_last_row() const {
-    const std::vector<std::int64_t>& dropped = dataset_.dropped_row_numbers;
-    const std::int64_t rows = dataset_.samples() + dataset_.dropped_rows;
-    const bool ends_file = dropped.empty() ? dataset_.dropped_rows == 0 : dropped.back() < rows - 1;
-    if (!ends_file || !is_text() || lower_case_extension(options_.file).ends_with(".gz")) {
-      return "leave it out";
-    }
-    const std::string file = shell_word(options_.file);
-    const std::optional<std::int64_t> blank = count_blank_lines_at_end(options_.file);
-    if (!blank) return "leave it out";
-    return *blank == 0 ? fmt::format("sed '$d' {} > NEW.csv leaves it out", file)
-                       : fmt::format("head -n -{} {} > NEW.csv leaves it out with the {} below it",
-                                     *blank + 1, file, format_count(*blank, "blank line"));
-  }
-
   const std::vector<std::string>& names() const { return dataset_.feature_names; }
 
   bool named_as_identifier(std::int64_t feature) const {
     return !names().empty() && names_identifier(names()[static_cast<std::size_t>(feature)]);
   }
 
-  std::string name(std::int64_t feature) const { return column_text(names(), options_, feature); }
+  std::string name(std::int64_t feature) const { return remedies_.name(feature); }
 
   bool is_rounded(std::int64_t feature) const {
     return !dataset_.rounding.empty() &&
@@ -471,16 +358,16 @@ class Guards {
     if (loss != losses.end()) {  // the sentence of rounding_warnings()
       warnings_.push_back(fmt::format("{}; if it is an identifier, {}",
                                       rounding_warning(options_.file, name(feature), *loss, ""),
-                                      drop_advice(feature)));
+                                      remedies_.drop_advice(feature)));
       return;
     }
     warnings_.push_back(fmt::format(
         "{}: {} looks like an identifier or a time: its integers have more digits than {} keeps; "
         "if it is a time, {}; if it is an identifier, {}",
         options_.file, name(feature), to_string(rounding.dtype),
-        rounding.exact_in_float64 ? fmt::format("{} keeps its digits", float64_option(remedy_))
+        rounding.exact_in_float64 ? fmt::format("{} keeps its digits", remedies_.float64_option())
                                   : "subtract a constant before the file is written",
-        drop_advice(feature)));
+        remedies_.drop_advice(feature)));
   }
 
   bool looks_like_identifier(const InspectedRows& rows, std::int64_t feature) const {
@@ -491,46 +378,11 @@ class Guards {
     return is_rounded(feature) || are_distinct(rows, feature);
   }
 
-  // The value of an option that chooses the column.
-  std::string option_value(std::int64_t feature) const {
-    return column_argument(names(), static_cast<std::size_t>(feature), options_.column_of(feature));
-  }
-
   // `separator` stands between `what` and the advice.
   void flag(std::int64_t feature, const std::string& what, std::string_view separator = "; ") {
     flagged_[static_cast<std::size_t>(feature)] = true;
     warnings_.push_back(
-        fmt::format("{}: {}{}{}", options_.file, what, separator, drop_advice(feature)));
-  }
-
-  bool is_text() const { return find_format(options_.file) == FileFormat::csv; }
-
-  // `what`: what the column is called in the sentence.
-  std::string drop_advice(std::int64_t feature, std::string_view what = "it") const {
-    return drop_advice(std::vector<std::string>{option_value(feature)}, what);
-  }
-  std::string drop_advice(const std::vector<std::string>& columns, std::string_view what) const {
-    // Those that are left out already must be named too.
-    std::vector<std::string> arguments = options_.drop_columns;
-    arguments.insert(arguments.end(), columns.begin(), columns.end());
-    const std::string option = fmt::format("--drop-columns{}", option_list(arguments));
-    if (remedy_ == Remedy::option) return fmt::format("{} leaves {} out", option, what);
-    return is_text() ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out",
-                                   yaml_list(arguments), what)
-                     : fmt::format("'lloyd data convert {}' leaves {} out", option, what);
-  }
-
-  // The counterpart of drop_advice() if --columns, which excludes --drop-columns, chose the
-  // columns.
-  std::string choice_without(const std::vector<std::string>& columns) const {
-    return fmt::format("leave {} out of {}", enumerated(columns, "and"),
-                       remedy_ == Remedy::key ? "'dataset.columns'" : "--columns");
-  }
-
-  std::string label_advice(std::int64_t feature) const {
-    const std::string value = option_value(feature);
-    return remedy_ == Remedy::key ? fmt::format("'dataset.label_column: {}'", yaml_list({value}))
-                                  : fmt::format("--label-column{}", option_list({value}));
+        fmt::format("{}: {}{}{}", options_.file, what, separator, remedies_.drop_advice(feature)));
   }
 
   // Columns [first, end) of few integers whose name says that they are classes.
@@ -548,10 +400,10 @@ class Guards {
   void flag_classes(std::int64_t feature, const std::string& what) {
     flagged_[static_cast<std::size_t>(feature)] = true;
     has_classes_ = true;
-    std::string advice = drop_advice(feature);
-    if (is_text()) {
-      advice =
-          fmt::format("{} compares the clusters with them, and {}", label_advice(feature), advice);
+    std::string advice = remedies_.drop_advice(feature);
+    if (remedies_.is_text()) {
+      advice = fmt::format("{} compares the clusters with them, and {}",
+                           remedies_.label_advice(feature), advice);
     }
     warnings_.push_back(fmt::format("{}: {}; {}", options_.file, what, advice));
   }
@@ -586,7 +438,7 @@ class Guards {
 
   const Dataset& dataset_;
   const DataOptions& options_;
-  Remedy remedy_;
+  Remedies remedies_;
   bool has_model_features_;
   const std::vector<FeatureStatistics>& features_;
   std::vector<bool> flagged_;
@@ -599,7 +451,7 @@ class Guards {
 
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized, Remedy remedy) {
-  std::vector<std::string> warnings = header_warnings(dataset, dataset.features(), options, remedy);
+  std::vector<std::string> warnings = header_warnings(dataset, options, remedy);
   for (std::string& warning : encoding_warnings(all_names(dataset), options)) {
     warnings.push_back(std::move(warning));
   }
@@ -629,18 +481,6 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
   return warnings;
 }
 
-std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
-                                           const std::vector<std::string>& feature_names,
-                                           const DataOptions& options, Remedy remedy) {
-  const std::string advice = fmt::format("{} keeps the values", float64_option(remedy));
-  std::vector<std::string> warnings;
-  for (const RoundingLoss& loss : losses) {
-    warnings.push_back(rounding_warning(
-        options.file, column_text(feature_names, options, loss.feature), loss, advice));
-  }
-  return warnings;
-}
-
 void warn_of_sentinels(const Dataset& dataset, const DataOptions& options) {
   if (dataset.samples() < kMinInspectedSamples) return;
   Guards guards(dataset, options, Remedy::option, true);
@@ -649,7 +489,7 @@ void warn_of_sentinels(const Dataset& dataset, const DataOptions& options) {
 }
 
 void warn_of_header(const Dataset& dataset, const DataOptions& options) {
-  note_warnings(header_warnings(dataset, dataset.features(), options, Remedy::option));
+  note_warnings(header_warnings(dataset, options, Remedy::option));
   note_warnings(encoding_warnings(all_names(dataset), options));
   note_warnings(unused_missing_warnings(dataset.unused_missing, options, Remedy::option));
   Guards guards(dataset, options, Remedy::option);
@@ -658,7 +498,7 @@ void warn_of_header(const Dataset& dataset, const DataOptions& options) {
 }
 
 void warn_of_header(const CopiedRows& copied, const DataOptions& options) {
-  note_warnings(header_warnings(copied, copied.features, options, Remedy::option));
+  note_warnings(header_warnings(copied, options, Remedy::option));
   note_warnings(encoding_warnings(copied.feature_names, options));
   note_warnings(unused_missing_warnings(copied.unused_missing, options, Remedy::option));
 }

@@ -9,12 +9,10 @@
 #include <lloyd/dataset.hpp>
 #include <lloyd/rounding.hpp>
 
+#include "guards/remedies.hpp"
 #include "options/data_options.hpp"
 
 namespace lloyd::apps {
-
-/// What a warning names as its remedy: an option of the command line, or a key of an experiment.
-enum class Remedy { option, key };
 
 /// One sentence for each suspicious column of data that was read with `options`, with the remedy:
 /// - text without --header and --no-header whose first row was taken as a sample, but is a sequence
@@ -45,13 +43,6 @@ enum class Remedy { option, key };
 /// what reading throws.
 std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions& options,
                                        bool standardized, Remedy remedy = Remedy::option);
-
-/// One sentence for each feature that rounding distorts, with what helps; `losses` and
-/// `feature_names` (d entries or none) are those of a file that was read with `options`.
-std::vector<std::string> rounding_warnings(std::span<const RoundingLoss> losses,
-                                           const std::vector<std::string>& feature_names,
-                                           const DataOptions& options,
-                                           Remedy remedy = Remedy::option);
 
 /// Prints a line on standard error for each value that stands for missing ones in samples that a
 /// model will label. Does not advise to leave a feature out: the model needs all. Reads as
