@@ -176,6 +176,24 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
   for (const char* cell : {"0x1F", "0x1.8p3", "-0xff"}) expect(cell, "; numbers are decimal");
   for (const char* cell : {"\uff11\uff12", "\u0663"}) expect(cell, ascii);
   expect("\u22125", "; the minus must be the hyphen of ASCII: sed 's/\u2212/-/g'");
+  CsvOptions notation = semicolon;
+  const std::string minus =
+      "' is not a number; the minus must be the hyphen of ASCII: sed 's/\u2212/-/g'" + way;
+  const auto expect_minus = [&](const std::string& cell) {
+    EXPECT_EQ(refusal("a;b\n1;" + cell + "\n", notation),
+              "t.csv, line 2, column 2: '" + cell + minus);
+  };
+  expect_minus("\u22122.556");
+  expect_minus("\u22121e3");
+  notation.decimal_comma = true;
+  for (const char* cell : {"\u22125,00", "\u22121.234,5"}) expect_minus(cell);
+  notation.decimal_comma = false;
+  notation.thousands = ' ';
+  for (const char* cell : {"\u2212127 783", "\u2212127\u00a0783.5"}) expect_minus(cell);
+  notation.delimiter = ',';
+  notation.thousands = ',';
+  EXPECT_EQ(refusal("a,b\n1,\"\u22121,234\"\n", notation),
+            "t.csv, line 2, column 2: '\u22121,234" + minus);
   for (const char* cell : {"0.64*", "0.64**"}) {
     expect(cell, "; footnote marks belong elsewhere: sed 's/[*]//g' removes them");
   }
