@@ -228,6 +228,7 @@ class Distances(TestCase):
             distances = ([float(line) for line in file.read_text().split()] if name == "x.csv" else
                          list(struct.unpack("<4d", file.read_bytes()[128:])))
             self.assertEqual(distances, [0, 5, 0, 1.5])
+        self.assertIn(b"'shape': (4,)", file.read_bytes()[:128])
         self.assertEqual((self.folder / "l.csv").read_text().split(), ["0", "0", "1", "1"])
 
     def test_outputs_are_checked_first(self):
