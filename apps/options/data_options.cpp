@@ -233,9 +233,7 @@ Dataset DataOptions::read(std::int64_t text_memory) const {
   check_dtype();
   if (selects() && find_format(file) != FileFormat::csv) {
     const std::unique_ptr<RowSource> rows = open_rows();
-    Dataset dataset = with_missing_advice([&] { return Dataset(rows->name(), matrix_of(*rows)); });
-    dataset.rounding = rows->rounding();
-    return dataset;
+    return with_missing_advice([&] { return dataset_of(*rows); });
   }
   Dataset dataset = with_missing_advice([&] { return read_dataset(file, options); });
   note_dropped_rows(
