@@ -92,12 +92,13 @@ int convert(DataOptions data, const std::string& output) {
   const CopiedRows copied =
       write_file(output, data.sources(), copy,
                  [&](const std::filesystem::path& file, const CopyOptions& with_progress) {
-                   if (data.selects() && find_format(data.file) != FileFormat::csv) {
+                   return with_missing_advice([&] {
+                     if (!data.selects() || find_format(data.file) == FileFormat::csv) {
+                       return copy_file(data.file, input, file, with_progress);
+                     }
                      const auto rows = data.select(open_rows(data.file, input));
                      return copy_rows(*rows, file, with_progress);
-                   }
-                   return with_missing_advice(
-                       [&] { return copy_file(data.file, input, file, with_progress); });
+                   });
                  });
   warn_of_header(copied, data);
   warn_of_rounding(copied.rounding_losses, copied.feature_names, data);

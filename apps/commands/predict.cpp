@@ -289,7 +289,7 @@ int predict(const Context& context, PredictOptions options) {
       note("wrote {}\n", options.labels);
     }
     const auto write_distances = [&](const std::filesystem::path& path) {
-      write_matrix(path, distances, 1);
+      write_vector(path, distances);
     };
     if (!options.distances.empty() && delivery.write(options.distances, write_distances)) {
       note("wrote {}\n", options.distances);

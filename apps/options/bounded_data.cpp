@@ -199,10 +199,9 @@ BoundedData BoundedFile::load(const ChosenBackend& chosen, const FitOptions& opt
   if (planned.block_rows == 0) {
     // A compressed array was unpacked when it was opened; reading the file would do that again.
     const bool is_unpacked = find_format(data_.file) == FileFormat::npz;
-    Dataset whole =
-        standardization_ || data_.selects() || is_unpacked
-            ? with_missing_advice([&] { return Dataset(source_->name(), matrix_of(*source_)); })
-            : data_.read();
+    Dataset whole = standardization_ || data_.selects() || is_unpacked
+                        ? with_missing_advice([&] { return dataset_of(*source_); })
+                        : data_.read();
     if (whole.samples() != shape.samples || whole.features() != shape.features) {
       throw InputError(fmt::format("{}: the file was replaced while it was opened", data_.file));
     }

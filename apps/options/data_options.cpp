@@ -25,12 +25,15 @@
 namespace lloyd::apps {
 namespace {
 
-// Splits a list at its commas and appends the pieces. Throws InputError for an empty piece.
+constexpr const char* kDropColumns = "--drop-columns";
+
+// Splits a list at its commas and appends the pieces. Throws InputError for an empty piece, except
+// in --drop-columns, where it is the name of a column without a name.
 void append_columns(const std::string& option, const std::string& list,
                     std::vector<std::string>& columns) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (begin == end) {
+    if (begin == end && option != kDropColumns) {
       throw InputError(
           fmt::format("{} is '{}', with an empty element; names or numbers separated by commas are "
                       "needed",
@@ -181,7 +184,7 @@ CsvOptions DataOptions::csv_options() const {
   if (header || no_header) options.header = header;
   options.expected_names = expected_names;
   options.columns = split_lists("--columns", columns);
-  options.drop_columns = split_lists("--drop-columns", drop_columns);
+  options.drop_columns = split_lists(kDropColumns, drop_columns);
   options.drop_missing = drop_missing;
   options.missing = split_lists("--missing", missing);
   options.decimal_comma = decimal_comma;
@@ -230,9 +233,7 @@ Dataset DataOptions::read(std::int64_t text_memory) const {
   check_dtype();
   if (selects() && find_format(file) != FileFormat::csv) {
     const std::unique_ptr<RowSource> rows = open_rows();
-    Dataset dataset = with_missing_advice([&] { return Dataset(rows->name(), matrix_of(*rows)); });
-    dataset.rounding = rows->rounding();
-    return dataset;
+    return with_missing_advice([&] { return dataset_of(*rows); });
   }
   Dataset dataset = with_missing_advice([&] { return read_dataset(file, options); });
   note_dropped_rows(
@@ -254,7 +255,7 @@ std::unique_ptr<RowSource> DataOptions::select(std::unique_ptr<RowSource> source
   const std::vector<std::int64_t> used =
       column_numbers("--columns", file, split_lists("--columns", columns));
   const std::vector<std::int64_t> unused =
-      column_numbers("--drop-columns", file, split_lists("--drop-columns", drop_columns));
+      column_numbers(kDropColumns, file, split_lists(kDropColumns, drop_columns));
   if (!used.empty()) source = select_columns(std::move(source), used);
   if (!unused.empty()) {
     for (const std::int64_t column : unused) {
@@ -287,7 +288,7 @@ std::int64_t DataOptions::column_of(std::int64_t feature) const {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size() ? number : feature;
   }
-  std::vector<std::string> left_out = split_lists("--drop-columns", drop_columns);
+  std::vector<std::string> left_out = split_lists(kDropColumns, drop_columns);
   left_out.push_back(label_column);
   std::int64_t column = 0;
   for (;; ++column) {

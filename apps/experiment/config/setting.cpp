@@ -65,14 +65,19 @@ char read_delimiter(const ConfigNode& node, std::string_view what) {
   return node.text.front();
 }
 
+// `may_be_empty`: '' is an element, the name of a column without a name.
 std::vector<std::string> read_columns(const ConfigNode& columns, const std::string& what,
-                                      const char* elements = "column names or numbers") {
+                                      const char* elements = "column names or numbers",
+                                      bool may_be_empty = false) {
   if (!columns.is_sequence() || columns.children.empty()) {
     columns.fail(fmt::format("'{}' must be a list of {}, not {}", what, elements,
                              columns.is_sequence() ? "an empty one" : columns.kind_text()));
   }
   std::vector<std::string> names;
-  for (const ConfigNode& column : columns.children) names.push_back(read_text(column, what));
+  for (const ConfigNode& column : columns.children) {
+    const bool is_empty = may_be_empty && column.is_scalar() && column.text.empty();
+    names.push_back(is_empty ? std::string() : read_text(column, what));
+  }
   return names;
 }
 
@@ -92,7 +97,8 @@ CsvOptions read_csv_options(const MapReader& map) {
       columns->fail_at_key(fmt::format("'{}' cannot be combined with '{}'",
                                        map.path("drop_columns"), map.path("columns")));
     }
-    csv.drop_columns = read_columns(*columns, map.path("drop_columns"));
+    csv.drop_columns =
+        read_columns(*columns, map.path("drop_columns"), "column names or numbers", true);
   }
   if (const ConfigNode* drop = map.find("drop_missing")) {
     csv.drop_missing = read_boolean(*drop, map.path("drop_missing"));
@@ -293,9 +299,8 @@ std::string DatasetSetting::file_key() const {
   const char* header = csv.header ? (*csv.header ? "header" : "none") : "auto";
   return fmt::format("file {:?} {} {} {} {:?} {} {} {} {:?} {} {:?} {}", file.string(),
                      csv.delimiter.value_or('\0'), header, fmt::join(csv.columns, "\n"),
-                     fmt::format("{}", fmt::join(csv.drop_columns, "\n")), csv.drop_missing,
-                     csv.decimal_comma, csv.thousands.value_or('\0'), csv.label_column,
-                     size_of(csv.dtype), array_name,
+                     fmt::format("{}", csv.drop_columns), csv.drop_missing, csv.decimal_comma,
+                     csv.thousands.value_or('\0'), csv.label_column, size_of(csv.dtype), array_name,
                      fmt::format("{}", fmt::join(csv.missing, "\n")));
 }
 

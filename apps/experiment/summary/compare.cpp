@@ -311,6 +311,10 @@ std::string difference_text(const RecordGroups& older, const RecordGroups& newer
     add("empty_clusters", before.empty_clusters, after.empty_clusters);
     add_number("profile", before.profile, after.profile);
     add_number("cold_l2", before.cold_l2, after.cold_l2);
+    if (parts.empty()) add("seeding.file", before.seeding.file, after.seeding.file);
+    if (parts.empty() && !before.seeding.file.empty()) {
+      return "; the centroids of 'seeding.file' have changed";
+    }
   }
   if (parts.empty()) return "";
   return fmt::format("; {}{}", common ? "" : "their first settings differ in ",

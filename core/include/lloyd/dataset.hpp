@@ -122,6 +122,10 @@ class Dataset {
   /// from 0); or if squared distances of the values overflow float64.
   Dataset(std::string name, Matrix matrix);
 
+  /// The same for a matrix that holds all rows of `source`, with the name of the source. A message
+  /// about a value that is not finite gives its row and column in the file of the source.
+  Dataset(Matrix matrix, const RowSource& source);
+
   /// A data set in memory whose values were validated before, perhaps by another process.
   /// `statistics` (d entries) and `fingerprint` are not checked. Throws InputError for an invalid
   /// shape, as above, and unless there are d statistics.
@@ -252,7 +256,8 @@ class Dataset {
   void open_source(std::shared_ptr<const RowSource> source);
   void read_source(StatisticsPass& pass, std::int64_t block_rows,
                    const std::function<bool(std::int64_t rows)>& stop);
-  void describe(const std::function<void(StatisticsPass&)>& read);
+  void describe(const std::function<void(StatisticsPass&)>& read,
+                const RowSource* source = nullptr);
   void join_ranks(std::shared_ptr<Communicator> communicator, const std::function<void()>& open,
                   const std::function<void(StatisticsPass&)>& read);
   void describe_part(const Ranks& ranks, const std::function<void(StatisticsPass&)>& read);

@@ -42,12 +42,17 @@ void tell(const CopyOptions& options, std::int64_t rows, double part) {
   if (options.progress && !options.progress(rows, part)) throw Cancelled();
 }
 
-[[noreturn]] void fail_value(const std::string& name, std::int64_t row, std::int64_t column,
-                             double value) {
-  const std::string place =
-      fmt::format("{}: row {}, column {} (counted from 0) is {}", name, row, column, value);
-  if (std::isfinite(value)) throw InputError(place + ", beyond the range of float32");
-  const std::string message = place + "; all values must be finite";
+// "points.npy: row 3, column 0 (counted from 0) is 1e-50"; the place is that in the source.
+std::string value_text(const RowSource& source, ValuePlace place, double value) {
+  place = source.place_in_file(place);
+  return fmt::format("{}: row {}, column {} (counted from 0) is {}", source.name(), place.row,
+                     place.column, value);
+}
+
+[[noreturn]] void fail_value(const RowSource& source, ValuePlace place, double value) {
+  const std::string text = value_text(source, place, value);
+  if (std::isfinite(value)) throw InputError(text + ", beyond the range of float32");
+  const std::string message = text + "; all values must be finite";
   if (std::isnan(value)) throw MissingValueError(message);
   throw InputError(message);
 }
@@ -68,13 +73,13 @@ class VanishedColumns {
     }
   }
   // Call it after the last row. Throws InputError for such a column.
-  void check(const std::string& name) const {
+  void check(const RowSource& source) const {
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       if (columns_[j].row < 0 || columns_[j].has_nonzero) continue;
       throw InputError(
-          fmt::format("{}: row {}, column {} (counted from 0) is {}, too small for float32, like "
-                      "all other nonzero values of the column; set the dtype option to float64",
-                      name, columns_[j].row, j, columns_[j].value));
+          value_text(source, {columns_[j].row, static_cast<std::int64_t>(j)}, columns_[j].value) +
+          ", too small for float32, like all other nonzero values of the column; set "
+          "the dtype option to float64");
     }
   }
 
@@ -103,14 +108,15 @@ std::optional<To> round_to(double value) {
 
 // Converts a block to the output type; `first` is the number of its first row.
 template <class To, class From>
-void convert(const std::string& name, std::int64_t first, std::int64_t features,
-             const std::vector<From>& from, std::vector<To>& to, VanishedColumns& vanished) {
+void convert(const RowSource& source, std::int64_t first, const std::vector<From>& from,
+             std::vector<To>& to, VanishedColumns& vanished) {
+  const std::int64_t features = source.features();
   to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) {
     const std::optional<To> rounded = round_to<To>(static_cast<double>(from[i]));
     if (!rounded) {
       const auto at = static_cast<std::int64_t>(i);
-      fail_value(name, first + at / features, at % features, static_cast<double>(from[i]));
+      fail_value(source, {first + at / features, at % features}, static_cast<double>(from[i]));
     }
     to[i] = *rounded;
     if constexpr (sizeof(To) < sizeof(From)) {
@@ -171,12 +177,12 @@ CopiedRows copy_source(const RowSource& source, RowWriter& writer, const CopyOpt
     const RowRange rows{begin, std::min(begin + most, n)};
     values.resize(static_cast<std::size_t>(rows.size() * d));
     read_rows(source, rows, values.data(), std::max<std::int64_t>(1, options.threads));
-    convert(source.name(), begin, d, values, converted, vanished);
+    convert(source, begin, values, converted, vanished);
     if (!rounding.empty()) statistics.add(values.data(), d, rows.size());
     writer.write(converted.data(), rows.size());
     tell(options, rows.end, static_cast<double>(rows.end) / static_cast<double>(n));
   }
-  vanished.check(source.name());
+  vanished.check(source);
   writer.commit();
   CopiedRows copied{n, d};
   if (!rounding.empty()) {

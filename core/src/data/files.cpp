@@ -215,6 +215,14 @@ void write_matrix(const std::filesystem::path& file, std::span<const double> val
   }
 }
 
+void write_vector(const std::filesystem::path& file, std::span<const double> values) {
+  if (is_npy_output(file)) {
+    write_npy(file, values);
+  } else {
+    write_csv(file, values, 1);
+  }
+}
+
 void require_matrix_space(const std::filesystem::path& file, std::int64_t values) {
   // In text, a value takes at least a digit and a comma or line feed.
   require_space(file, values * (is_npy_output(file) ? std::int64_t{sizeof(double)} : 2));

@@ -50,6 +50,9 @@ class CheckedRows final : public RowSource {
   std::int64_t samples() const override { return source_->samples(); }
   std::int64_t features() const override { return source_->features(); }
   DType dtype() const override { return source_->dtype(); }
+  ValuePlace place_in_file(ValuePlace place) const override {
+    return source_->place_in_file(place);
+  }
   void read(RowRange rows, void* values) const override;
   std::int64_t reading_bytes() const override { return source_->reading_bytes(); }
   bool reads_in_parallel() const override { return source_->reads_in_parallel(); }

@@ -156,6 +156,14 @@ Dataset::Dataset(std::string name, Matrix matrix)
   describe([this](StatisticsPass& pass) { pass.add(matrix_.data, matrix_.stride, matrix_.rows); });
 }
 
+Dataset::Dataset(Matrix matrix, const RowSource& source)
+    : name_(source.name()), matrix_(std::move(matrix)) {
+  check_matrix();
+  check_file();
+  describe([this](StatisticsPass& pass) { pass.add(matrix_.data, matrix_.stride, matrix_.rows); },
+           &source);
+}
+
 Dataset::Dataset(std::string name, Matrix matrix, std::vector<FeatureStatistics> statistics,
                  std::uint64_t fingerprint)
     : name_(std::move(name)),
@@ -195,7 +203,7 @@ const DeviceMatrix* Dataset::device_matrix() const {
 Dataset::Dataset(std::shared_ptr<const RowSource> source, std::int64_t block_rows,
                  const std::function<bool(std::int64_t rows)>& stop) {
   open_source(std::move(source));
-  describe([&](StatisticsPass& pass) { read_source(pass, block_rows, stop); });
+  describe([&](StatisticsPass& pass) { read_source(pass, block_rows, stop); }, source_.get());
   rounding = source_->rounding();
 }
 
@@ -314,11 +322,11 @@ void Dataset::check_matrix() const {
   check_values_given(name_, matrix_);
 }
 
-void Dataset::describe(const std::function<void(StatisticsPass&)>& read) {
+void Dataset::describe(const std::function<void(StatisticsPass&)>& read, const RowSource* source) {
   const auto start = std::chrono::steady_clock::now();
   const FloatEnvironment environment;
   const std::string place = matrix_.file == nullptr ? name_ : matrix_.file->path();
-  StatisticsPass pass(place, samples(), features(), dtype());
+  StatisticsPass pass(place, samples(), features(), dtype(), 0, source);
   read(pass);
   statistics_ = pass.statistics();
   average_variance();

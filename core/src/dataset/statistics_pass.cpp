@@ -81,11 +81,12 @@ void check_squared_range(const std::string& name, const std::vector<FeatureStati
 }
 
 StatisticsPass::StatisticsPass(std::string name, std::int64_t samples, std::int64_t features,
-                               DType dtype, std::int64_t first_row)
+                               DType dtype, std::int64_t first_row, const RowSource* source)
     : name_(std::move(name)),
       features_(static_cast<std::size_t>(features)),
       dtype_(dtype),
       first_row_(first_row),
+      source_(source),
       block_(features_),
       extremes_(features_),
       moments_(features_),
@@ -180,9 +181,11 @@ void StatisticsPass::throw_not_finite(const T* data, std::int64_t stride, std::i
     data += stride;
     bad = std::find_if(data, data + features_, is_bad);
   }
+  ValuePlace place{rows_ + row, bad - data};
+  if (source_ != nullptr) place = source_->place_in_file(place);
   const std::string message =
       fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite", name_,
-                  first_row_ + rows_ + row, bad - data, *bad);
+                  first_row_ + place.row, place.column, *bad);
   if (std::isnan(*bad)) throw MissingValueError(message);
   throw InputError(message);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <lloyd/data/row_source.hpp>
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/sdk/row_statistics.hpp>
@@ -30,12 +31,13 @@ void check_squared_range(const std::string& name, const std::vector<FeatureStati
 class StatisticsPass {
  public:
   /// `name` is the name of the data set, for messages. `samples`: rows that add() will receive;
-  /// `first_row`: the row of the whole data set of the first of them.
+  /// `first_row`: the row of the whole data set of the first of them. `source`: where the rows come
+  /// from, for messages; it must outlive add(). May be null.
   StatisticsPass(std::string name, std::int64_t samples, std::int64_t features, DType dtype,
-                 std::int64_t first_row = 0);
+                 std::int64_t first_row = 0, const RowSource* source = nullptr);
 
   /// Adds the next rows: feature j of row i is `data[i*stride + j]`. Throws InputError for NaN or
-  /// infinity, with the row in the whole data set and the column, counted from 0.
+  /// infinity, with its place in the file of the source or, without one, in the whole data set.
   void add(const void* data, std::int64_t stride, std::int64_t rows);
 
   /// Combines the statistics of all ranks, each of which has added all of its rows. Collective.
@@ -65,6 +67,7 @@ class StatisticsPass {
   std::size_t features_;
   DType dtype_;
   std::int64_t first_row_;
+  const RowSource* source_;
   std::int64_t rows_ = 0;  // rows so far
   // The block that has not received all of its rows: how many it has, and d statistics of them.
   std::int64_t block_rows_ = 0;

@@ -806,6 +806,33 @@ class Repairs(TestCase):
         self.assertIn("2 of 5 rows", done.stderr)
         self.assertIn("wrote 3 samples", done.stderr)
 
+    def test_the_index_of_pandas_is_left_out_as_the_message_says(self):
+        index = "".join(f"{i},{x},{y}\n" for i, (x, y) in enumerate(zip(X, Y)))
+        data = self.write("x.csv", ",0,1\n" + index)
+        convert = ["data", "convert", data, self.folder / "x.npy"]
+        model = self.folder / "m.json"
+        run("fit", data, "-k", "2", "--drop-columns", "", "--model", model)
+        fit = ["fit", data, "-k", "2"]
+        for command in (fit, [*fit, "--drop-missing"], [*fit, "--header"], [*fit, "--drop-columns", "0"], ["data", "info", data],
+                        convert, ["predict", model, data]):
+            with self.subTest(command):
+                self.assertIn("line 1, column 1: the column has no name, so it may hold row numbers; list the features with "
+                              "--columns, or leave it out with --drop-columns ''\n", run(*command, status=2).stderr)
+        info = run_json("data", "info", data, "--drop-columns", "")
+        self.assertEqual((info["samples"], [each["feature"] for each in info["statistics"]]), (30, ["0", "1"]))
+        for options, names in ((["--drop-columns", ""], ["0", "1"]), (["--columns", "1"], ["1"])):
+            dataset = run_json(*fit, *options)["dataset"]
+            self.assertEqual((dataset["samples"], dataset["feature_names"]), (30, names))
+        self.assertIn("wrote 30 samples of 2 features", run(*convert, "--drop-columns", "").stderr)
+        self.assertIn("labelled 30 samples", run("predict", model, data, "--drop-columns", "", "--labels",
+                                                 self.folder / "l.csv").stdout)
+        config = "dataset: {file: x.csv, drop_columns: %s}\nclusters: 2\nbackends: [sequential]\n"
+        said = run("run", self.write("c.yaml", config % "[0]"), "--dry-run", status=2).stderr
+        self.assertIn("leave it out with 'dataset.drop_columns: [\"\"]'", said)
+        run("run", self.write("c.yaml", config % '[""]'), "--output", self.folder / "run")
+        record = json.loads((self.folder / "run/records.jsonl").read_text().splitlines()[0])
+        self.assertEqual((record["dataset"]["samples"], record["dataset"]["features"]), (30, 2))
+
     def test_rows_with_nan_are_dropped_from_other_formats(self):
         header = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1), }".ljust(
             117) + b"\n"

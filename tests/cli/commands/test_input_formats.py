@@ -118,12 +118,20 @@ class MissingValues(TestCase):
         for file in (self.write("x.npy", values), self.write("x.npz", npz({"a": values}))):
             output = self.folder / "y.csv"
             for command in (["fit", file, "-k", "1"], ["fit", file, "-k", "1", "--standardize"], ["data", "info", file],
-                            ["fit", file, "-k", "1", "--columns", "1"], ["data", "convert", file, output]):
+                            ["fit", file, "-k", "1", "--columns", "1"], ["data", "convert", file, output],
+                            ["data", "convert", file, output, "--columns", "1"], ["data", "info", file, "--columns", "1"],
+                            ["predict", self.write("m.csv", "1\n"), file, "--columns", "1"]):
                 with self.subTest(command):
-                    said = run(*command, status=2).stderr
-                    self.assertIn(advice.replace("column 1", "column 0") if "--columns" in command else advice, said)
+                    self.assertIn(advice, run(*command, status=2).stderr)
         infinite = self.write("i.npy", npy([1, float("inf")] * 3))
         self.assertNotIn("--drop-missing", run("fit", infinite, "-k", "1", status=2).stderr)
+
+    def test_messages_count_rows_that_were_left_out(self):
+        file = self.write("x.npy", npy([1, float("nan"), 3, 4, 5, float("inf")]))
+        for command in (["fit", file, "-k", "1"], ["data", "info", file], ["data", "convert", file, self.folder / "y.csv"],
+                        ["fit", file, "-k", "1", "--standardize"], ["predict", self.write("m.csv", "1,2\n"), file]):
+            with self.subTest(command):
+                self.assertIn("row 2, column 1 (counted from 0) is inf", run(*command, "--drop-missing", status=2).stderr)
 
 
 class StandardInput(TestCase):
@@ -228,6 +236,7 @@ class Distances(TestCase):
             distances = ([float(line) for line in file.read_text().split()] if name == "x.csv" else
                          list(struct.unpack("<4d", file.read_bytes()[128:])))
             self.assertEqual(distances, [0, 5, 0, 1.5])
+        self.assertIn(b"'shape': (4,)", file.read_bytes()[:128])
         self.assertEqual((self.folder / "l.csv").read_text().split(), ["0", "0", "1", "1"])
 
     def test_outputs_are_checked_first(self):

@@ -20,8 +20,9 @@ struct CsvOptions {
   std::optional<char> delimiter;
   /// Whether the first line holds the column names. If not set: it does if `columns`,
   /// `drop_columns` or `label_column` give names, or if each of its feature cells is a name: text
-  /// that is not a number, or a quoted number above an unquoted cell. If the feature cells of the
-  /// first line mix numbers and other text, the file is refused; a class in the last cell is
+  /// that is not a number, or a quoted number above an unquoted cell; or if it is an empty cell and
+  /// numbers, above a column of row numbers or texts, as pandas writes it. If the feature cells of
+  /// the first line mix numbers and other text, the file is refused; a class in the last cell is
   /// accepted.
   std::optional<bool> header;
   /// Names of features that the header is expected to have, such as those of a model. If `header`
@@ -42,7 +43,8 @@ struct CsvOptions {
   /// cell to the left of it is.
   std::string label_column;
   DType dtype = DType::float32;  ///< type that the numbers are rounded to
-  /// Columns to leave out, by name or number. Only used if `columns` is empty.
+  /// Columns to leave out, by name or number; an empty text is the name of a column without a name.
+  /// Only used if `columns` is empty.
   std::vector<std::string> drop_columns = {};
   /// Leaves out rows in which a feature is missing: a marker of a missing value (an empty cell, NA,
   /// ?, null) or NaN. Dataset::dropped_rows counts them.

@@ -59,7 +59,9 @@ void write_dataset(const std::filesystem::path& file, const Dataset& dataset);
 /// of a .csv.
 void write_matrix(const std::filesystem::path& file, std::span<const double> values,
                   std::int64_t columns, std::span<const std::string> header = {});
-/// Throws InputError unless the disk has space for such a file of this many values; see
+/// Writes n values as a .csv of one column, or as .npy (float64) of one dimension, by extension.
+void write_vector(const std::filesystem::path& file, std::span<const double> values);
+/// Throws InputError unless the disk has space for such files of this many values; see
 /// require_space().
 void require_matrix_space(const std::filesystem::path& file, std::int64_t values);
 /// Writes labels as .csv or .npy, by extension.

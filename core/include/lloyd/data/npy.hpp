@@ -23,12 +23,14 @@ Matrix read_npy(const std::filesystem::path& file);
 /// as Dataset does.
 Dataset read_npy_dataset(const std::filesystem::path& file);
 
-/// Writes a C-order array of rows x columns values, format version 1.0. All three functions throw
+/// Writes a C-order array of rows x columns values, format version 1.0. All four functions throw
 /// Error if writing fails; the file is then unchanged.
 void write_npy(const std::filesystem::path& file, const Matrix& matrix);
 /// Writes rows x columns values as float64.
 void write_npy(const std::filesystem::path& file, std::span<const double> values,
                std::int64_t columns);
+/// Writes n values as float64, in one dimension.
+void write_npy(const std::filesystem::path& file, std::span<const double> values);
 /// The header of an .npy file of n int32 labels; the labels follow it.
 std::string npy_labels_header(std::int64_t labels);
 /// Writes n labels as int32.

@@ -24,6 +24,12 @@ class RowMapping {
   virtual void release(RowRange rows) const = 0;
 };
 
+/// The place of a value in a table, counted from 0.
+struct ValuePlace {
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+
 /// A read-only matrix of n samples by d features that need not be in memory. All functions are
 /// thread-safe.
 class RowSource {
@@ -34,6 +40,9 @@ class RowSource {
   virtual std::int64_t samples() const = 0;   ///< n >= 1
   virtual std::int64_t features() const = 0;  ///< d >= 1
   virtual DType dtype() const = 0;            ///< type of the values
+  /// Where the value at `place` stands in the file, for messages: elsewhere if this is a view that
+  /// leaves out rows or columns.
+  virtual ValuePlace place_in_file(ValuePlace place) const { return place; }
   /// Copies rows [rows.begin, rows.end) to `values`, row-major and without gaps: rows.size() x d
   /// values of dtype(), with the alignment of one value. Every call must give the same values for a
   /// row. Must fill all rows, or throw InputError if they cannot be read. When blocks of a Dataset

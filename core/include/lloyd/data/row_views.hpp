@@ -43,4 +43,7 @@ std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,
 /// there is.
 Matrix matrix_of(const RowSource& source);
 
+/// The same as a data set, with RowSource::rounding(). Throws what matrix_of() and Dataset throw.
+Dataset dataset_of(const RowSource& source);
+
 }  // namespace lloyd

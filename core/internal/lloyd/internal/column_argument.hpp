@@ -21,7 +21,8 @@ inline bool is_list_element(std::string_view text) {
 }
 
 /// The value of an option that chooses a column: names[index] if no other column has this name and
-/// is_list_element() accepts it; otherwise, or if it is a number, `number`. `names` may be empty.
+/// is_list_element() accepts it; otherwise, or if it is a number, `number`. An empty name is
+/// returned if it is the only one and `number` is the name of another column. `names` may be empty.
 /// The result may need quotes.
 inline std::string column_argument(const std::vector<std::string>& names, std::size_t index,
                                    std::int64_t number) {
@@ -31,6 +32,7 @@ inline std::string column_argument(const std::vector<std::string>& names, std::s
   };
   const std::string place = std::to_string(number);
   const std::string text = index < names.size() ? names[index] : std::string();
+  if (text.empty() && times(text) == 1 && times(place) > 0) return text;
   if (!is_list_element(text) || text.front() == '-' || times(text) != 1) return place;
   // Names that are numbers precede the numbers of columns.
   const bool is_number = std::all_of(text.begin(), text.end(), is_digit);

@@ -10,10 +10,12 @@
 #include <fmt/format.h>
 
 #include <lloyd/error.hpp>
+#include <lloyd/internal/column_argument.hpp>
 #include <lloyd/internal/shown.hpp>
 
 #include "data/csv/cells/csv_cell_kind.hpp"
 #include "data/csv/cells/named_date.hpp"
+#include "data/csv/csv_numeric_header.hpp"
 #include "data/csv/csv_quoted_numbers.hpp"
 #include "data/csv/csv_refusals.hpp"
 
@@ -246,10 +248,13 @@ bool has_expected_names(const std::vector<CsvCell>& first, const CsvOptions& opt
          std::all_of(options.expected_names.begin(), options.expected_names.end(), is_cell);
 }
 
-// True if the first row, at which `cursor` is, is a header; `second` is the row after it.
-bool looks_like_header(const CsvCursor& cursor, const std::vector<CsvCell>& first,
-                       const std::vector<CsvCell>& second, const CsvOptions& options) {
+// True if the first row, at which `cursor` is, is a header; `second` is the row after it, at which
+// `below` is.
+bool looks_like_header(const CsvCursor& cursor, const CsvCursor& below,
+                       const std::vector<CsvCell>& first, const std::vector<CsvCell>& second,
+                       const CsvOptions& options) {
   if (names_columns(options) || has_expected_names(first, options)) return true;
+  if (is_header_above_index(first, below)) return true;
   const auto is_name = [&](std::int64_t i) {
     const CsvCell& cell = first[i];
     return !is_number(trimmed(cell.text)) ||
@@ -294,7 +299,9 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
                       const CsvCell& below, std::int64_t line) {
   const auto is_empty = [](const CsvCell& cell) { return cell.text.empty(); };
   if (!names.front().text.empty() || std::all_of(names.begin(), names.end(), is_empty)) return;
-  const auto is_plain = [](const CsvCell& cell) { return !cell.text.empty() && !cell.quoted; };
+  const auto is_plain = [](const CsvCell& cell) {
+    return !cell.quoted && !needs_quotes(cell.text);
+  };
   if (names.front().quoted && std::any_of(names.begin(), names.end(), is_plain)) return;
   const bool all_need_quotes = std::all_of(
       names.begin(), names.end(), [](const CsvCell& cell) { return needs_quotes(cell.text); });
@@ -302,25 +309,13 @@ void check_first_name(const CsvCursor& values, const std::vector<CsvCell>& names
       !is_integer(below.text)) {
     return;
   }
+  std::vector<std::string> texts;
+  for (const CsvCell& cell : names) texts.push_back(cell.unquoted());
   values.fail_for_option_at(
       line, 0,
-      "the column has no name, so it may hold row numbers; list the features with the "
-      "columns option, or leave it out with drop_columns = {\"0\"}");
-}
-
-// True if the first row is 0, 1, 2, ..., the names that programs give to unnamed columns, and the
-// second has only numbers with a decimal point or exponent. Samples that begin with such a row do
-// not go on with one that has no integer at all.
-bool counts_columns(const std::vector<CsvCell>& first, const std::vector<CsvCell>& second) {
-  if (first.size() < 2 || first.size() != second.size()) return false;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i].quoted || first[i].text != std::to_string(i)) return false;
-    if (second[i].text.find_first_of(".eE") == std::string_view::npos ||
-        !is_number(second[i].text)) {
-      return false;
-    }
-  }
-  return true;
+      fmt::format("the column has no name, so it may hold row numbers; list the features with the "
+                  "columns option, or leave it out with drop_columns = {{\"{}\"}}",
+                  column_argument(texts, 0, 0)));
 }
 
 class ColumnFinder {
@@ -342,6 +337,7 @@ class ColumnFinder {
     }
     const auto number = column_number(column);
     if (number && *number < count_) return *number;
+    if (column.empty()) fail("a column without a name is chosen, but every column has a name");
     if (number || names_.empty()) {
       fail(fmt::format("there is no column '{}'; the columns are 0 to {}", shown(column),
                        count_ - 1));
@@ -407,7 +403,7 @@ CsvColumns read_csv_columns(CsvCursor& cursor, const CsvOptions& options,
         "the header option tells whether it does");
   }
   const bool header =
-      options.header ? *options.header : looks_like_header(cursor, first, second, options);
+      options.header ? *options.header : looks_like_header(cursor, below, first, second, options);
   if (header) {
     if (second.empty())
       throw InputError(fmt::format("{}: no rows follow the header", cursor.file()));

@@ -98,6 +98,13 @@ std::string npy_labels_header(std::int64_t labels) {
   return header("i4", fmt::format("({},)", labels));
 }
 
+void write_npy(const std::filesystem::path& file, std::span<const double> values) {
+  NewFile output(file);
+  output.write(header("f8", fmt::format("({},)", values.size())));
+  output.write(bytes_of(values.data(), values.size_bytes()));
+  output.commit();
+}
+
 void write_npy(const std::filesystem::path& file, std::span<const std::int32_t> labels) {
   NewFile output(file);
   output.write(npy_labels_header(std::ssize(labels)));

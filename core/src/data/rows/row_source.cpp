@@ -75,7 +75,7 @@ Matrix read_all(const RowSource& source) {
 }
 
 Dataset read_whole(const RowSource& source) {
-  Dataset dataset(source.name(), read_all(source));
+  Dataset dataset(read_all(source), source);
   dataset.rounding = source.rounding();
   return dataset;
 }

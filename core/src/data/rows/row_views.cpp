@@ -39,6 +39,9 @@ class RowView : public RowSource {
   std::int64_t samples() const override { return source_->samples(); }
   std::int64_t features() const override { return source_->features(); }
   DType dtype() const override { return source_->dtype(); }
+  ValuePlace place_in_file(ValuePlace place) const override {
+    return source_->place_in_file(place);
+  }
   std::int64_t reading_bytes() const override { return source_->reading_bytes(); }
   bool reads_in_parallel() const override { return source_->reads_in_parallel(); }
   std::string touched_file() const override { return source_->touched_file(); }
@@ -65,6 +68,9 @@ class SelectedColumns : public RowView {
       : RowView(std::move(source)), columns_(std::move(columns)) {}
 
   std::int64_t features() const override { return std::ssize(columns_); }
+  ValuePlace place_in_file(ValuePlace place) const override {
+    return source().place_in_file({place.row, columns_[static_cast<std::size_t>(place.column)]});
+  }
   std::int64_t reading_bytes() const override {
     return source().reading_bytes() + std::max(kTileBytes, row_bytes(source()));
   }
@@ -132,6 +138,9 @@ class SelectedRows : public RowView {
       : RowView(std::move(source)), rows_(rows) {}
 
   std::int64_t samples() const override { return rows_.size(); }
+  ValuePlace place_in_file(ValuePlace place) const override {
+    return source().place_in_file({rows_.begin + place.row, place.column});
+  }
   void read(RowRange rows, void* values) const override {
     check_rows(*this, rows);
     source().read({rows_.begin + rows.begin, rows_.begin + rows.end}, values);
@@ -162,14 +171,15 @@ class CompleteRows : public RowView {
   }
 
   std::int64_t samples() const override { return samples_; }
+  ValuePlace place_in_file(ValuePlace place) const override {
+    const auto sequence = sequence_of(place.row);
+    return source().place_in_file(
+        {sequence->rows.begin + (place.row - sequence->first), place.column});
+  }
   void read(RowRange rows, void* values) const override {
     check_rows(*this, rows);
     auto* to = static_cast<char*>(values);
-    // The last sequence that begins at or before the first row.
-    auto sequence =
-        std::upper_bound(sequences_.begin(), sequences_.end(), rows.begin,
-                         [](std::int64_t row, const Sequence& each) { return row < each.first; });
-    --sequence;
+    auto sequence = sequence_of(rows.begin);
     for (std::int64_t row = rows.begin; row < rows.end; ++sequence) {
       const std::int64_t begin = sequence->rows.begin + (row - sequence->first);
       const std::int64_t count = std::min(sequence->rows.end - begin, rows.end - row);
@@ -185,6 +195,14 @@ class CompleteRows : public RowView {
     RowRange rows;
     std::int64_t first = 0;
   };
+
+  // The last sequence that begins at or before the row.
+  std::vector<Sequence>::const_iterator sequence_of(std::int64_t row) const {
+    const auto after = std::upper_bound(
+        sequences_.begin(), sequences_.end(), row,
+        [](std::int64_t value, const Sequence& each) { return value < each.first; });
+    return after - 1;
+  }
 
   template <class T>
   void find_complete(const StopFunction& stop, std::vector<std::int64_t>* dropped,
@@ -304,6 +322,10 @@ std::unique_ptr<RowSource> standardize(std::shared_ptr<const RowSource> source,
 
 Matrix matrix_of(const RowSource& source) {
   return read_all(source);
+}
+
+Dataset dataset_of(const RowSource& source) {
+  return read_whole(source);
 }
 
 }  // namespace lloyd

@@ -47,6 +47,8 @@ TEST(OptionNames, NameColumnsUnlessTheNameIsAmbiguous) {
   }
   // The number 1 would be taken as the name of the first column.
   EXPECT_EQ(column_argument({"1", "0"}, 1, 1), "0");
+  EXPECT_EQ(column_argument({"", "x"}, 0, 0), "0");
+  EXPECT_EQ(column_argument({"", "0"}, 0, 0), "") << "0 is the other column";
   EXPECT_EQ(column_argument({}, 0, 3), "3");
 }
 

@@ -12,6 +12,7 @@
 #include <lloyd/data/csv.hpp>
 #include <lloyd/data/files.hpp>
 #include <lloyd/data/hdf5.hpp>
+#include <lloyd/data/row_views.hpp>
 #include <lloyd/data/row_writer.hpp>
 #include <lloyd/error.hpp>
 #include <lloyd/internal/shown.hpp>
@@ -154,6 +155,20 @@ TEST(CopyRows, RefusesValuesThatAreNotFiniteOrTooLarge) {
   EXPECT_EQ(said(0x1.ffffffp127, DType::float32),
             "m: row 1, column 1 (counted from 0) is 3.4028235677973366e+38, beyond the range of "
             "float32");
+}
+
+TEST(CopyRows, NamesValuesByTheirPlaceInTheFile) {
+  const TemporaryFolder folder;
+  const auto said = [&](double value) {
+    std::shared_ptr<const RowSource> rows =
+        rows_of("m", Matrix::from_values(std::vector<double>{1, 2, 3, value}, 2, 2));
+    rows = select_rows(select_columns(std::move(rows), {1}), {1, 2});
+    return message_of<InputError>(
+        [&] { copy_rows(*rows, folder.path() / "out.npy", {.dtype = DType::float32}); });
+  };
+  EXPECT_EQ(said(1e300),
+            "m: row 1, column 1 (counted from 0) is 1e+300, beyond the range of float32");
+  EXPECT_EQ(said(1e-50).substr(0, 42), "m: row 1, column 1 (counted from 0) is 1e-");
 }
 
 TEST(CopyRows, RoundsToTheLargestFloat32) {

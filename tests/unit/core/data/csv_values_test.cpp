@@ -176,6 +176,24 @@ TEST_F(CsvValues, RefusesALastColumnOfNumbersInOtherNotations) {
   for (const char* cell : {"0x1F", "0x1.8p3", "-0xff"}) expect(cell, "; numbers are decimal");
   for (const char* cell : {"\uff11\uff12", "\u0663"}) expect(cell, ascii);
   expect("\u22125", "; the minus must be the hyphen of ASCII: sed 's/\u2212/-/g'");
+  CsvOptions notation = semicolon;
+  const std::string minus =
+      "' is not a number; the minus must be the hyphen of ASCII: sed 's/\u2212/-/g'" + way;
+  const auto expect_minus = [&](const std::string& cell) {
+    EXPECT_EQ(refusal("a;b\n1;" + cell + "\n", notation),
+              "t.csv, line 2, column 2: '" + cell + minus);
+  };
+  expect_minus("\u22122.556");
+  expect_minus("\u22121e3");
+  notation.decimal_comma = true;
+  for (const char* cell : {"\u22125,00", "\u22121.234,5"}) expect_minus(cell);
+  notation.decimal_comma = false;
+  notation.thousands = ' ';
+  for (const char* cell : {"\u2212127 783", "\u2212127\u00a0783.5"}) expect_minus(cell);
+  notation.delimiter = ',';
+  notation.thousands = ',';
+  EXPECT_EQ(refusal("a,b\n1,\"\u22121,234\"\n", notation),
+            "t.csv, line 2, column 2: '\u22121,234" + minus);
   for (const char* cell : {"0.64*", "0.64**"}) {
     expect(cell, "; footnote marks belong elsewhere: sed 's/[*]//g' removes them");
   }
@@ -281,6 +299,68 @@ TEST_F(CsvValues, RefusesAColumnOfRowNumbers) {
   CsvOptions options;
   options.columns = {"1", "2"};
   EXPECT_EQ(read(",x,y\n0,1.5,2\n1,3,4\n", options).feature_names, (Texts{"x", "y"}));
+}
+
+// The header of pandas for columns that are numbers.
+TEST_F(CsvValues, TakesNumbersAboveAnIndexAsHeader) {
+  const auto refused = [](const std::string& column) {
+    return "t.csv, line 1, column 1: the column has no name, so it may hold row numbers; list the "
+           "features with the columns option, or leave it out with drop_columns = {\"" +
+           column + "\"}";
+  };
+  CsvOptions nameless;
+  nameless.drop_columns = {""};
+  for (const std::string text :
+       {",0,1\n0,1.5,2\n1,3,4\n", ",0,1\n17,15,2\n3,3,4\n", ",0,1\na,1.5,2\nb,3,4\n",
+        "\"\",0,1\n0,1.5,2\n1,3,4\n", "\"\",\"0\",\"1\"\n\"0\",1.5,2\n\"1\",3,4\n",
+        ",0,1\r\n2024-01-01,1.5,2\r\n2024-01-02,3,4\r\n"}) {
+    EXPECT_EQ(refusal(text), refused("")) << text;
+    CsvOptions options;
+    options.drop_missing = true;
+    EXPECT_EQ(refusal(text, options), refused("")) << text;
+    options = {};
+    options.drop_columns = {"0"};
+    EXPECT_EQ(refusal(text, options), refused("")) << text;
+    const Dataset dataset = read(text, nameless);
+    EXPECT_EQ(dataset.feature_names, (Texts{"0", "1"})) << text;
+    EXPECT_EQ(dataset.samples(), 2) << text;
+    options = {};
+    options.columns = {"1", "0"};
+    EXPECT_EQ(read(text, options).feature_names, (Texts{"1", "0"})) << text;
+    options = {};
+    options.expected_names = {"0", "1"};
+    EXPECT_EQ(refusal(text, options), refused("")) << text;
+  }
+  EXPECT_EQ(refusal(",0\n0,1.5\n1,3\n"), refused("")) << "a series";
+  EXPECT_EQ(refusal(",0,1,kind\n0,1.5,2,a\n1,3,4,b\n"), refused(""));
+  // Without a column that is called 0.
+  CsvOptions first;
+  first.drop_columns = {"0"};
+  for (const std::string text : {",2019,2020\n0,1.5,2\n1,3,4\n", ",400.5,410.2\na,1.5,2\nb,3,4\n",
+                                 ",400.5,410.2\n1,1.5,2\n2,3,4\n3,5,6\n"}) {
+    EXPECT_EQ(refusal(text), refused("0")) << text;
+    EXPECT_EQ(read(text, first).features(), 2) << text;
+    EXPECT_EQ(read(text, first).feature_names.size(), 2U) << text;
+  }
+  EXPECT_EQ(refusal("x,y\n1,2\n", nameless),
+            "t.csv: a column without a name is chosen, but every column has a name");
+}
+
+// A first sample without its first value.
+TEST_F(CsvValues, TakesNumbersBesideAMissingValueAsSample) {
+  CsvOptions options;
+  options.drop_missing = true;
+  for (const std::string text :
+       {",0,1\n0.5,1.5,2\n1.5,3,4\n", ",0,1\n5,1,2\n5,3,4\n", ",0,1\n5,1,2\n,3,4\n3,1,1\n",
+        ",3.1,1.4\n17,1.5,2\n3,3,4\n", ",1,1\n1,1.5,2\n2,3,4\n", ",0,1,a\n7,1.5,2,a\n8,3,4,b\n"}) {
+    EXPECT_EQ(refusal(text),
+              "t.csv, line 1, column 1: the cell is empty; a number is needed; the drop_missing "
+              "option leaves such rows out")
+        << text;
+    EXPECT_EQ(read(text, options).samples(), 2) << text;
+  }
+  options.header = false;
+  EXPECT_EQ(read(",0,1\n0,1.5,2\n1,3,4\n", options).samples(), 2);
 }
 
 TEST_F(CsvValues, RefusesColumnNumbersAsFirstSample) {

@@ -370,6 +370,9 @@ TEST_F(Npy, WritesWhatNumPyWouldWrite) {
   write_npy(file, kDoubles, 3);
   EXPECT_EQ(TemporaryFolder::read(file),
             npy(dictionary("<f8", "False", "(2, 3)"), bytes_of(kDoubles)));
+  write_npy(file, kDoubles);
+  EXPECT_EQ(TemporaryFolder::read(file),
+            npy(dictionary("<f8", "False", "(6,)"), bytes_of(kDoubles)));
   write_npy(file, std::vector<std::int32_t>{2, 0, -1});
   EXPECT_EQ(TemporaryFolder::read(file),
             npy(dictionary("<i4", "False", "(3,)"), bytes_of(std::vector<std::int32_t>{2, 0, -1})));

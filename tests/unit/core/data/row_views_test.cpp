@@ -81,6 +81,25 @@ TEST_F(RowViews, LeaveOutRowsWithNaN) {
   EXPECT_THROW(complete_rows(source, [] { return true; }), Cancelled);
 }
 
+TEST_F(RowViews, NameValuesByTheirPlaceInTheFile) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto source = source_of({1, 2, 3, kNaN, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, kInfinity}, 3);
+  const std::string message =
+      "s: row 4, column 2 (counted from 0) is inf; all values must be finite";
+  const std::shared_ptr<const RowSource> views[] = {
+      complete_rows(source), select_columns(source, {2, 1}), select_rows(source, {2, 5}),
+      standardize(complete_rows(select_columns(select_rows(source, {1, 5}), {2, 0})),
+                  {{0, 0}, {1, 1}})};
+  for (const auto& view : views) {
+    EXPECT_EQ(message_of<InputError>([&] { dataset_of(*view); }), message);
+    EXPECT_EQ(message_of<InputError>([&] { const Dataset blocks(view, 2); }), message);
+  }
+  EXPECT_EQ(message_of<MissingValueError>([&] {
+              dataset_of(*select_columns(source, {2, 0}));
+            }),
+            "s: row 1, column 0 (counted from 0) is nan; all values must be finite");
+}
+
 TEST_F(RowViews, RefuseRowsThatDoNotExist) {
   const auto source = source_of({1, 2, 3, 4, 5, 6, kNaN, 8}, 2);
   const std::shared_ptr<const RowSource> views[] = {

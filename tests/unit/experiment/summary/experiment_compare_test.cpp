@@ -270,6 +270,24 @@ TEST(ExperimentCompare, ReportsThatNothingCanBeCompared) {
   EXPECT_EQ(message_of<InputError>([&] { compare_recorded_runs(one, {row(3, "a", 10)}); }),
             "nothing can be compared: the two have no setting with a backend in common; their "
             "first settings differ in clusters: 2 (old), 3 (new)");
+  const auto from_file = [](const std::string& setting, const std::string& file) {
+    return row(2, "a", 10, [=](Record& record) {
+      record.setting = setting;
+      record.seeding.method = "file";
+      record.seeding.file = file;
+    });
+  };
+  const RecordGroups centroids = {from_file("0123456789abcdef", "c.csv")};
+  EXPECT_EQ(message_of<InputError>([&] {
+              compare_recorded_runs(centroids, {from_file("fedcba9876543210", "c.csv")});
+            }),
+            "nothing can be compared: the two have no setting with a backend in common; the "
+            "centroids of 'seeding.file' have changed");
+  EXPECT_EQ(message_of<InputError>([&] {
+              compare_recorded_runs(centroids, {from_file("fedcba9876543210", "d.csv")});
+            }),
+            "nothing can be compared: the two have no setting with a backend in common; their "
+            "first settings differ in seeding.file: c.csv (old), d.csv (new)");
   EXPECT_EQ(message_of<InputError>([&] { compare_recorded_runs(one, {row(2, "a", 10, fail)}); }),
             "nothing can be compared: no setting has times on both sides (a (new): failed: on "
             "fire)");

@@ -382,11 +382,32 @@ std::string advice_on_marks(const std::string& ascii) {
   return {};
 }
 
+std::string minus_advice(const Sign& minus) {
+  return fmt::format("; the minus must be the hyphen of ASCII: sed 's/{}/-/g'", minus.utf8);
+}
+
+// Advice on a text that would be a number if its first character were a hyphen; empty for others.
+std::string advice_on_minus(std::string_view text, const NumberNotation& notation) {
+  const auto minus = std::find_if(kSigns.begin(), kSigns.end(), [&](const Sign& sign) {
+    return sign.plain == '-' && text.starts_with(sign.utf8);
+  });
+  if (minus == kSigns.end()) return {};
+  std::string number = fmt::format("-{}", text.substr(minus->utf8.size()));
+  if (notation.differs()) {
+    const bool needs_quotes = number.find(notation.delimiter) != std::string::npos;
+    std::string line = fmt::format("{0}{1}{0}\n", needs_quotes ? "\"" : "", number);
+    rewrite_numbers(line.data(), line.data() + line.size(), notation);
+    line.pop_back();
+    number = trimmed(line);
+  }
+  return is_number(number) ? minus_advice(*minus) : std::string();
+}
+
 // Advice on a number with a minus or digits that are not ASCII.
 std::string advice_on_encoding(std::string_view text) {
   for (const Sign& sign : kSigns) {
     if (sign.plain != '-' || text.find(sign.utf8) == std::string_view::npos) continue;
-    return fmt::format("; the minus must be the hyphen of ASCII: sed 's/{}/-/g'", sign.utf8);
+    return minus_advice(sign);
   }
   return "; use ASCII digits and signs";
 }
@@ -478,6 +499,7 @@ NumberAdvice number_advice(std::string_view text, const NumberNotation& notation
     case CellKind::almost_number:
       break;
   }
+  if (std::string advice = advice_on_minus(text, notation); !advice.empty()) return {advice};
   const std::string ascii = to_ascii(text);
   if (is_hexadecimal(ascii)) return {"; numbers are decimal"};
   if (is_dotted_date(ascii)) return {kTimeAdvice, false, true};
