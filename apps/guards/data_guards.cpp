@@ -114,8 +114,8 @@ class Guards {
           "may separate thousands; {}",
           options_.file, name(static_cast<std::int64_t>(j)), text.grouped,
           text.integer.empty() ? "" : fmt::format(" and {}", text.integer),
-          remedies_.are_keys() ? "'dataset.thousands: \".\"' reads them so"
-                               : "--thousands . reads them so"));
+          remedies_.names_keys() ? "'dataset.thousands: \".\"' reads them so"
+                                 : "--thousands . reads them so"));
       return;
     }
   }
@@ -159,7 +159,7 @@ class Guards {
         "{}: the standard deviation of {} is {:.3g}, that of {} is {:.3g}, so {} decides the "
         "clusters; {} gives every feature the standard deviation 1",
         options_.file, name(static_cast<std::int64_t>(*least)), small, wide, large, wide,
-        remedies_.are_keys() ? "'dataset.standardize: true'" : "--standardize"));
+        remedies_.names_keys() ? "'dataset.standardize: true'" : "--standardize"));
   }
 
   // A value far from all others makes nearly all of a feature's variance, so that the others are
@@ -261,13 +261,14 @@ class Guards {
   std::string sentinel_advice(const InspectedRows& rows,
                               std::span<const ColumnSentinel> columns) const {
     if (!remedies_.is_text()) {
-      return fmt::format("{} leaves such rows out if the cells are NaN",
-                         remedies_.are_keys() ? "'dataset.drop_missing: true'" : "--drop-missing");
+      return fmt::format(
+          "{} leaves such rows out if the cells are NaN",
+          remedies_.names_keys() ? "'dataset.drop_missing: true'" : "--drop-missing");
     }
     const double value = columns.front().sentinel.value;
     const std::vector<std::string> text = {fmt::format("{}", value)};
     const std::string missing =
-        remedies_.are_keys()
+        remedies_.names_keys()
             ? fmt::format("'dataset.missing: [{}]' with 'dataset.drop_missing: true'",
                           yaml_list(text))
             : fmt::format("--missing={} with --drop-missing", text.front());

@@ -49,7 +49,7 @@ std::vector<std::string> data_warnings(const Dataset& dataset, const DataOptions
 /// data_warnings() does.
 void warn_of_sentinels(const Dataset& dataset, const DataOptions& options);
 /// Prints a line on standard error if the first sample of a text file looks like a header of
-/// numbers, and one if a name is not UTF-8.
+/// numbers, one if a name is not UTF-8, and one for each text of --missing that no cell has.
 void warn_of_header(const Dataset& dataset, const DataOptions& options);
 /// The same for a converted file.
 void warn_of_header(const CopiedRows& copied, const DataOptions& options);

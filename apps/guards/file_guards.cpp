@@ -10,7 +10,6 @@
 #include <lloyd/internal/shown.hpp>
 
 #include "guards/inspected_rows.hpp"
-#include "options/option_names.hpp"
 #include "text/names.hpp"
 
 namespace lloyd::apps {

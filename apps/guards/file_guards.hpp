@@ -1,7 +1,6 @@
 // Warnings about a data file: its first line, its encoding, and what was rounded while it was read.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

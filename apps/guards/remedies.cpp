@@ -51,7 +51,7 @@ std::string Remedies::drop_advice(const std::vector<std::string>& columns,
   std::vector<std::string> arguments = options_.drop_columns;
   arguments.insert(arguments.end(), columns.begin(), columns.end());
   const std::string option = fmt::format("--drop-columns{}", option_list(arguments));
-  if (!are_keys()) return fmt::format("{} leaves {} out", option, what);
+  if (!names_keys()) return fmt::format("{} leaves {} out", option, what);
   return is_text()
              ? fmt::format("'dataset.drop_columns: [{}]' leaves {} out", yaml_list(arguments), what)
              : fmt::format("'lloyd data convert {}' leaves {} out", option, what);
@@ -59,26 +59,27 @@ std::string Remedies::drop_advice(const std::vector<std::string>& columns,
 
 std::string Remedies::choice_without(const std::vector<std::string>& columns) const {
   return fmt::format("leave {} out of {}", enumerated(columns, "and"),
-                     are_keys() ? "'dataset.columns'" : "--columns");
+                     names_keys() ? "'dataset.columns'" : "--columns");
 }
 
 std::string Remedies::choice_with(const std::string& column) const {
   constexpr std::int64_t kMaxNamed = 10;
   if (dataset_.features() > kMaxNamed) {
     return fmt::format("{} reads the columns that it names as numbers",
-                       are_keys() ? "'dataset.columns'" : "--columns");
+                       names_keys() ? "'dataset.columns'" : "--columns");
   }
   std::vector<std::string> columns;
   for (std::int64_t j = 0; j < dataset_.features(); ++j) columns.push_back(option_value(j));
   columns.push_back(column);
-  return are_keys() ? fmt::format("'dataset.columns: [{}]' reads it as numbers", yaml_list(columns))
-                    : fmt::format("--columns{} reads it as numbers", option_list(columns));
+  return names_keys()
+             ? fmt::format("'dataset.columns: [{}]' reads it as numbers", yaml_list(columns))
+             : fmt::format("--columns{} reads it as numbers", option_list(columns));
 }
 
 std::string Remedies::label_advice(std::int64_t feature) const {
   const std::string value = option_value(feature);
-  return are_keys() ? fmt::format("'dataset.label_column: {}'", yaml_list({value}))
-                    : fmt::format("--label-column{}", option_list({value}));
+  return names_keys() ? fmt::format("'dataset.label_column: {}'", yaml_list({value}))
+                      : fmt::format("--label-column{}", option_list({value}));
 }
 
 std::string Remedies::advice_on_last_row() const {

@@ -29,11 +29,11 @@ class Remedies {
   Remedies(const Dataset& dataset, const DataOptions& options, Remedy remedy)
       : dataset_(dataset), options_(options), remedy_(remedy) {}
 
-  /// True if remedies are keys of an experiment.
-  bool are_keys() const { return remedy_ == Remedy::key; }
+  /// True if they name keys of an experiment.
+  bool names_keys() const { return remedy_ == Remedy::key; }
   /// True if the data was read from text.
   bool is_text() const;
-  /// See above.
+  /// float64_option() of this remedy.
   std::string_view float64_option() const { return apps::float64_option(remedy_); }
   /// column_text() of a feature.
   std::string name(std::int64_t feature) const;
@@ -44,7 +44,7 @@ class Remedies {
   std::string drop_advice(std::int64_t feature, std::string_view what = "it") const;
   /// How columns, given as values of an option, are left out.
   std::string drop_advice(const std::vector<std::string>& columns, std::string_view what) const;
-  /// How they are left out if --columns, which excludes --drop-columns, chose the columns.
+  /// How columns are left out of --columns, for data whose columns --columns chose.
   std::string choice_without(const std::vector<std::string>& columns) const;
   /// How a column becomes a feature besides the others.
   std::string choice_with(const std::string& column) const;

@@ -72,9 +72,9 @@ lloyd_openmp::Algorithm chosen_algorithm(const lloyd::ParameterList& parameters)
   return static_cast<lloyd_openmp::Algorithm>(parameters.choice("algorithm"));
 }
 
-// Number of the calling thread within the team, set at the start of each block. Aligned because at
-// the exit of a program with AddressSanitizer, the leak check of g++ 12 and clang 14 crashes on the
-// small thread-local storage of a loaded library while threads wait.
+// Number of the calling thread within the team, set at the start of each block. Aligned to work
+// around LeakSanitizer (g++ 12, clang 14): it crashes at exit if a loaded library has little
+// thread-local storage and threads are still waiting.
 alignas(64) thread_local int thread_number = 0;
 
 template <class T>

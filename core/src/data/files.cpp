@@ -197,7 +197,7 @@ std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file,
   const Extension* const known = find_extension(file);
   if (known != nullptr && known->create != nullptr) {
     check_table(file, table);
-    return check_calls(file, table, known->create(file, table));
+    return make_checked_writer(file, table, known->create(file, table));
   }
   fail_extension(file, enumerated(writable_extensions(), "and"));
 }

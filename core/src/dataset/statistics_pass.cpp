@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::int64_t kBlockRows = kStatisticsBlockRows;
 
-// Whole blocks with fewer values are computed by the calling thread.
+// Rows with fewer values are added by the calling thread.
 constexpr std::int64_t kParallelValues = std::int64_t{1} << 20;
 // Upper limit of blocks x d that are computed before they are merged: 12 MiB of statistics.
 constexpr std::int64_t kBatchEntries = std::int64_t{1} << 18;
-// Features of a piece of work, so that data with many features and few rows occupy all threads.
+// Features of a piece of work, so that data with many features and few blocks occupy all threads.
 constexpr std::int64_t kRangeFeatures = 256;
 // Rows that are read for one feature after another: few enough that they stay in L1 even if their
 // stride is a power of two.
@@ -110,18 +110,23 @@ void StatisticsPass::add_rows(const T* data, std::int64_t stride, std::int64_t r
     if (!in_head && block_rows_ == 0 && rows >= kBlockRows) {
       const std::int64_t blocks =
           std::clamp<std::int64_t>(kBatchEntries / std::ssize(block_), 1, rows / kBlockRows);
-      add_blocks(data, stride, blocks);
       part = blocks * kBlockRows;
+      std::vector<BlockStatistics> batch(static_cast<std::size_t>(blocks) * features_);
+      add_to_blocks(data, stride, part, batch, true);
+      for (auto block = batch.begin(); block != batch.end(); block += std::ssize(block_)) {
+        merge_block(kBlockRows, &*block);
+      }
     } else {
       const std::int64_t block_size = in_head ? head_rows_ : kBlockRows;
       part = std::min(rows, block_size - block_rows_);
-      add_to_block(data, stride, part);
+      add_to_blocks(data, stride, part, block_, block_rows_ == 0);
+      block_rows_ += part;
       if (in_head) {
         for (std::int64_t i = 0; i < part; ++i) {
           head_.insert(head_.end(), data + i * stride, data + i * stride + features_);
         }
       }
-      if (block_rows_ == block_size) end_block();
+      if (block_rows_ == block_size) end_block(in_head);
     }
     rows_ += part;
     data += part * stride;
@@ -129,35 +134,28 @@ void StatisticsPass::add_rows(const T* data, std::int64_t stride, std::int64_t r
   }
 }
 
-// Adds rows to the block that is open.
+// Adds rows to their blocks: `blocks` has d entries for each, and all blocks but the last get
+// kBlockRows rows. `opens`: whether these are the first rows of the blocks. Each range of features
+// of a block is a piece of work, as is the fingerprint, which has to read all rows in order.
 template <class T>
-void StatisticsPass::add_to_block(const T* data, std::int64_t stride, std::int64_t rows) {
-  if (block_rows_ == 0) open_block(data, block_);
-  if (!add_to_features(data, stride, rows, block_)) throw_not_finite(data, stride, rows);
-  block_rows_ += rows;
-  fingerprint_.add(data, stride, rows);
-}
-
-// Adds whole blocks. Each range of features of a block is a piece of work, as is the fingerprint,
-// which has to read all rows in order.
-template <class T>
-void StatisticsPass::add_blocks(const T* data, std::int64_t stride, std::int64_t blocks) {
-  const std::int64_t d = std::ssize(block_);
-  const std::int64_t rows = blocks * kBlockRows;
+void StatisticsPass::add_to_blocks(const T* data, std::int64_t stride, std::int64_t rows,
+                                   std::span<BlockStatistics> blocks, bool opens) {
+  const auto d = static_cast<std::int64_t>(features_);
   const std::int64_t ranges = (d + kRangeFeatures - 1) / kRangeFeatures;
-  std::vector<BlockStatistics> features(static_cast<std::size_t>(blocks * d));
   std::atomic<bool> finite{true};
   const auto work = [&](std::int64_t item, std::int64_t /*end*/) {
     if (item == 0) return fingerprint_.add(data, stride, rows);
     const std::int64_t block = (item - 1) / ranges;
     const std::int64_t first = (item - 1) % ranges * kRangeFeatures;
-    const T* values = data + block * kBlockRows * stride + first;
-    const std::span range(&features[static_cast<std::size_t>(block * d + first)],
-                          static_cast<std::size_t>(std::min(kRangeFeatures, d - first)));
-    open_block(values, range);
-    if (!add_to_features(values, stride, kBlockRows, range)) finite = false;
+    const std::int64_t begin = block * kBlockRows;
+    const T* const values = data + begin * stride + first;
+    const auto range =
+        blocks.subspan(static_cast<std::size_t>(block * d + first),
+                       static_cast<std::size_t>(std::min(kRangeFeatures, d - first)));
+    if (opens) open_block(values, range);
+    if (!add_to_features(values, stride, std::min(kBlockRows, rows - begin), range)) finite = false;
   };
-  const std::int64_t items = 1 + blocks * ranges;
+  const std::int64_t items = 1 + std::ssize(blocks) / d * ranges;
   if (rows * d < kParallelValues) {
     for (std::int64_t item = 0; item < items; ++item) work(item, item + 1);
   } else {
@@ -165,35 +163,32 @@ void StatisticsPass::add_blocks(const T* data, std::int64_t stride, std::int64_t
     workers_->for_each_range(items, 1, work);
   }
   if (!finite) throw_not_finite(data, stride, rows);
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    merge_block(kBlockRows, &features[static_cast<std::size_t>(block * d)]);
-  }
 }
 
-// Throws the error for the first value of rows that follow the rows so far that is not finite.
+// Throws the error for the first value that is not finite, of rows that follow those so far.
 template <class T>
 void StatisticsPass::throw_not_finite(const T* data, std::int64_t stride, std::int64_t rows) const {
-  std::int64_t row = 0;
-  const auto is_bad = [](T value) { return !std::isfinite(value); };
-  const T* bad = std::find_if(data, data + features_, is_bad);
-  while (row + 1 < rows && bad == data + features_) {
-    ++row;
-    data += stride;
-    bad = std::find_if(data, data + features_, is_bad);
+  for (std::int64_t row = 0; row < rows; ++row, data += stride) {
+    for (std::size_t j = 0; j < features_; ++j) {
+      const T value = data[j];
+      if (std::isfinite(value)) continue;
+      ValuePlace place{rows_ + row, static_cast<std::int64_t>(j)};
+      if (source_ != nullptr) place = source_->place_in_file(place);
+      const std::string message =
+          fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite",
+                      name_, first_row_ + place.row, place.column, value);
+      if (std::isnan(value)) throw MissingValueError(message);
+      throw InputError(message);
+    }
   }
-  ValuePlace place{rows_ + row, bad - data};
-  if (source_ != nullptr) place = source_->place_in_file(place);
-  const std::string message =
-      fmt::format("{}: row {}, column {} (counted from 0) is {}; all values must be finite", name_,
-                  first_row_ + place.row, place.column, *bad);
-  if (std::isnan(*bad)) throw MissingValueError(message);
-  throw InputError(message);
+  // The value was another one when the statistics read it.
+  throw InputError(name_ + ": values changed while they were read");
 }
 
-// Ends the block that is open. If it was the head, whose rows belong to a block of earlier ranks,
-// only the extremes count.
-void StatisticsPass::end_block() {
-  if (rows_ < head_rows_) {
+// Ends the block that is open. Of the head, whose rows belong to a block of earlier ranks, only the
+// extremes count.
+void StatisticsPass::end_block(bool is_head) {
+  if (is_head) {
     merge_extremes(block_.data());
   } else {
     merge_block(block_rows_, block_.data());
@@ -203,12 +198,7 @@ void StatisticsPass::end_block() {
 }
 
 void StatisticsPass::merge_extremes(const BlockStatistics* block) {
-  for (std::size_t j = 0; j < features_; ++j) {
-    BlockStatistics& all = extremes_[j];
-    all.minimum = std::min(all.minimum, block[j].minimum);
-    all.maximum = std::max(all.maximum, block[j].maximum);
-    all.lowest_bit = std::min(all.lowest_bit, block[j].lowest_bit);
-  }
+  for (std::size_t j = 0; j < features_; ++j) extremes_[j].merge_extremes(block[j]);
 }
 
 void StatisticsPass::merge_block(std::int64_t rows, const BlockStatistics* block) {
@@ -252,7 +242,7 @@ void StatisticsPass::append_to(const std::vector<double>& before) {
   }
   merges_blocks_ = true;
   block_rows_ += head_rows_;
-  if (block_rows_ == kBlockRows) end_block();
+  if (block_rows_ == kBlockRows) end_block(false);
   for (auto block = blocks_.begin(); block != blocks_.end(); block += columns) {
     for (std::size_t j = 0; j < features_; ++j) {
       moments_[j].merge(block[static_cast<std::ptrdiff_t>(j)]);
@@ -295,7 +285,7 @@ void StatisticsPass::unpack_state(const std::vector<double>& state) {
 }
 
 std::vector<FeatureStatistics> StatisticsPass::statistics() {
-  if (block_rows_ > 0) end_block();
+  if (block_rows_ > 0) end_block(false);
   std::vector<FeatureStatistics> result(features_);
   for (std::size_t j = 0; j < features_; ++j) {
     const BlockStatistics& all = extremes_[j];

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ namespace lloyd {
 void check_squared_range(const std::string& name, const std::vector<FeatureStatistics>& features);
 
 /// Receives all rows of a data set in ascending order, in pieces of any size; the results do not
-/// depend on the pieces. Blocks of large pieces are computed on all processors that this process
-/// may use. The caller's floating-point environment must be the default one (FloatEnvironment).
+/// depend on the pieces. Large pieces are computed on all processors that this process may use. The
+/// caller's floating-point environment must be the default one (FloatEnvironment).
 ///
 /// Rows may be spread over ranks in row order. Moments of blocks of 4096 rows of the whole are
 /// merged in row order: each rank computes those of the whole blocks inside its rows, and combine()
@@ -51,12 +52,11 @@ class StatisticsPass {
   template <class T>
   void add_rows(const T* data, std::int64_t stride, std::int64_t rows);
   template <class T>
-  void add_to_block(const T* data, std::int64_t stride, std::int64_t rows);
-  template <class T>
-  void add_blocks(const T* data, std::int64_t stride, std::int64_t blocks);
+  void add_to_blocks(const T* data, std::int64_t stride, std::int64_t rows,
+                     std::span<BlockStatistics> blocks, bool opens);
   template <class T>
   [[noreturn]] void throw_not_finite(const T* data, std::int64_t stride, std::int64_t rows) const;
-  void end_block();
+  void end_block(bool is_head);
   void merge_extremes(const BlockStatistics* block);
   void merge_block(std::int64_t rows, const BlockStatistics* block);
   void append_to(const std::vector<double>& before);
@@ -72,7 +72,8 @@ class StatisticsPass {
   // The block that has not received all of its rows: how many it has, and d statistics of them.
   std::int64_t block_rows_ = 0;
   std::vector<BlockStatistics> block_;
-  // Of all rows before that block: minimum, maximum and lowest_bit, and the moments.
+  // Of all rows before that block: minimum, maximum and lowest_bit, and the moments. The former may
+  // include the block: merging them again changes nothing.
   std::vector<BlockStatistics> extremes_;
   std::vector<FeatureMoments> moments_;
   // Rows before the first block boundary belong to a block that the rows of earlier ranks open.

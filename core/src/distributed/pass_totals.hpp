@@ -47,18 +47,19 @@ struct PassTotals {
   /// Adds the integer sums of a pass: `limbs.count` x k x d.
   void add_sums(const SumLimbs& limbs, const std::int64_t* changes) {
     const std::size_t cells = sums.size();
-    if (limbs.count == 1) {
-      add_to_each([&](std::size_t i) { return changes[i]; });
-      return;
+    int limb = 0;
+    // A product of 64-bit numbers is faster than a shift of 128 bits; nearly all sums have one or
+    // two limbs.
+    if (limbs.count > 1 && limbs.bits < 63) {
+      const std::int64_t weight = std::int64_t{1} << limbs.bits;
+      add_to_each([&, high = changes + cells](std::size_t i) {
+        return static_cast<Int128>(high[i]) * weight + changes[i];
+      });
+      limb = 2;
     }
-    // Most sums take two limbs. A product of 64-bit numbers is faster than shifts of 128 bits.
-    const std::int64_t weight = std::int64_t{1} << limbs.bits;
-    add_to_each([&, high = changes + cells](std::size_t i) {
-      return static_cast<Int128>(high[i]) * weight + changes[i];
-    });
-    for (int limb = 2; limb < limbs.count; ++limb) {
+    for (; limb < limbs.count; ++limb) {
       const std::int64_t* const values = changes + static_cast<std::size_t>(limb) * cells;
-      add_to_each([&, values, shift = limb * limbs.bits](std::size_t i) {
+      add_to_each([values, shift = limb * limbs.bits](std::size_t i) {
         return static_cast<UInt128>(static_cast<Int128>(values[i])) << shift;
       });
     }

@@ -73,7 +73,7 @@ class Formats(TestCase):
         run("data", "convert", IRIS, wide, "--dtype", "float64")
         self.assertEqual(run_json("data", "info", wide)["dtype"], "float64")
         error = run("data", "convert", wide, narrow, status=2).stderr
-        self.assertIn("float32", error)
+        self.assertIn("; --dtype float32 rounds them", error)
         run("data", "convert", wide, narrow, "--dtype", "float32")
         self.assertEqual(narrow.stat().st_size, 150 * (4 + 4 * 4))
         self.assertEqual(struct.unpack("<i4f", narrow.read_bytes()[:20])[0], 4)

@@ -69,6 +69,18 @@ TEST(DatasetPart, HasTheStatisticsOfTheWhole) {
   }
 }
 
+// Enough values for several threads on each rank; the parts of ranks 1 and 2 begin within blocks.
+TEST(DatasetPart, OfManyValuesHasTheStatisticsOfTheWhole) {
+  constexpr std::int64_t kRows = 20 * 4096 + 100;
+  std::mt19937 random(12);
+  const Matrix matrix = random_part_values<float>(kRows, 40, random);
+  const Dataset whole("points", matrix);
+  const std::vector<std::int64_t> bounds = {0, 7 * 4096 + 5, 14 * 4096 + 4095, kRows};
+  run_ranks(3, [&](const std::shared_ptr<Communicator>& communicator) {
+    EXPECT_TRUE(has_statistics_of_whole(part_of(matrix, bounds, communicator), whole));
+  });
+}
+
 TEST(DatasetPart, WithoutACommunicatorIsAWholeDataSet) {
   const Dataset whole =
       Dataset::part("points", Matrix::from_values(std::vector{1.0, 4.0}, 2, 1), {});

@@ -42,6 +42,8 @@ void expect_sums_of_changes(const SumLimbs& limbs, int bits) {
 
 TEST(PassTotals, AddLimbsOfEveryNumber) {
   expect_sums_of_changes({1, 63}, 62);
+  expect_sums_of_changes({2, 62}, 123);
+  expect_sums_of_changes({2, 63}, 125);
   expect_sums_of_changes({2, 61}, 100);
   expect_sums_of_changes({2, 40}, 79);
   expect_sums_of_changes({3, 40}, 119);

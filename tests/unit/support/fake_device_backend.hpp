@@ -21,6 +21,7 @@
 #include <lloyd/plugin/sdk/step_backend.hpp>
 #include <lloyd/registry.hpp>
 
+#include "unit/support/defined_statistics.hpp"
 #include "unit/support/experiment_fake_backend.hpp"
 #include "unit/support/seeding_fake_kernels.hpp"
 
@@ -108,20 +109,8 @@ class FakeDeviceMemory final : public DeviceMemory {
 
   static void describe_rows(const DatasetView& view, RowsDescription& description) {
     const auto* const data = static_cast<const float*>(view.data);
-    StatisticsMerge merge(view.features);
     description.hash = 0;
     description.invalid_row = description.invalid_feature = -1;
-    for (std::int64_t begin = 0; begin < view.samples; begin += kStatisticsBlockRows) {
-      const std::int64_t end = std::min(begin + kStatisticsBlockRows, view.samples);
-      for (std::int64_t j = 0; j < view.features; ++j) {
-        BlockStatistics block;
-        block.origin = static_cast<double>(data[begin * view.stride + j]);
-        for (std::int64_t i = begin; i < end; ++i) {
-          block.add(static_cast<double>(data[i * view.stride + j]));
-        }
-        merge.add(j, end - begin, block);
-      }
-    }
     for (std::int64_t i = 0; i < view.samples; ++i) {
       for (std::int64_t j = 0; j < view.features; ++j) {
         const float value = data[i * view.stride + j];
@@ -132,7 +121,9 @@ class FakeDeviceMemory final : public DeviceMemory {
         description.invalid_feature = j;
       }
     }
-    merge.write(description.statistics);
+    const std::vector<FeatureStatistics> statistics =
+        defined_statistics(data, view.samples, view.features, view.stride);
+    std::copy(statistics.begin(), statistics.end(), description.statistics);
   }
 };
 

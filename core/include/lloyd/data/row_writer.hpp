@@ -27,8 +27,8 @@ struct TableFormat {
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
-  /// Appends rows x d values of the table's dtype, row-major and without gaps. `classes`: one per row
-  /// if the table has classes, else ignored. Throws Error.
+  /// Appends rows x d values of the table's dtype, row-major and without gaps. `classes`: one per
+  /// row if the table has classes, else ignored. Throws Error.
   virtual void write(const void* values, std::int64_t rows,
                      std::span<const std::string> classes = {}) = 0;
   /// Completes the file and renames it to its target. May be called once; without it the target is
@@ -37,8 +37,8 @@ class RowWriter {
 };
 
 /// Creates a file in the format of its extension, one of writable_extensions(). Throws InputError
-/// for an unknown extension, a table that is not as TableFormat says or that the format cannot hold,
-/// and a file that cannot be created or does not fit on the disk; see NewFile.
+/// for an unknown extension, a table that contradicts TableFormat or that the format cannot
+/// hold, and a file that cannot be created or does not fit on the disk; see NewFile.
 std::unique_ptr<RowWriter> create_rows(const std::filesystem::path& file, const TableFormat& table);
 
 }  // namespace lloyd

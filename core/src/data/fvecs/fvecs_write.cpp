@@ -42,8 +42,8 @@ std::unique_ptr<RowWriter> create_fvecs_rows(const std::filesystem::path& file,
                                              const TableFormat& table) {
   if (table.dtype != DType::float32) {
     throw InputError(
-        fmt::format("{}: an .fvecs file holds float32 values, and these are float64; a copy with "
-                    "the dtype float32 rounds them",
+        fmt::format("{}: an .fvecs file holds float32 values, and these are float64; a dtype of "
+                    "float32 rounds them",
                     file.string()));
   }
   if (table.features > std::numeric_limits<std::int32_t>::max()) {

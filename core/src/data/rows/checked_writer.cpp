@@ -28,9 +28,10 @@ class CheckedWriter : public RowWriter {
           fmt::format("{}: the values of {} are null", name_, format_count(rows, "row")));
     }
     if (has_classes_ && std::ssize(classes) != rows) {
-      throw InputError(fmt::format(
-          "{}: the number of classes is {}, that of rows {}; a table with classes needs one a row",
-          name_, classes.size(), rows));
+      throw InputError(
+          fmt::format("{}: the number of classes is {}, that of rows {}; a table with classes "
+                      "needs one per row",
+                      name_, classes.size(), rows));
     }
     writer_->write(values, rows, classes);
   }
@@ -43,7 +44,8 @@ class CheckedWriter : public RowWriter {
 
  private:
   void require_open() const {
-    if (committed_) throw InputError(name_ + ": the file is complete, after commit()");
+    if (!committed_) return;
+    throw InputError(name_ + ": commit() was called before; a writer writes one file");
   }
 
   std::string name_;
@@ -64,15 +66,22 @@ void check_table(const std::filesystem::path& file, const TableFormat& table) {
     throw InputError(fmt::format("{}: the dtype is {}; it must be DType::float32 or float64",
                                  file.string(), dtype));
   }
+  if (table.rows < 0) {
+    throw InputError(
+        fmt::format("{}: the number of rows is {}; it must be 0, if it is unknown, or "
+                    "more",
+                    file.string(), table.rows));
+  }
   if (!table.feature_names.empty() && std::ssize(table.feature_names) != table.features) {
-    throw InputError(fmt::format("{}: there are {} for {}", file.string(),
-                                 format_count(std::ssize(table.feature_names), "feature name"),
+    throw InputError(fmt::format("{}: there are {} feature names for {}", file.string(),
+                                 table.feature_names.size(),
                                  format_count(table.features, "feature")));
   }
 }
 
-std::unique_ptr<RowWriter> check_calls(const std::filesystem::path& file, const TableFormat& table,
-                                       std::unique_ptr<RowWriter> writer) {
+std::unique_ptr<RowWriter> make_checked_writer(const std::filesystem::path& file,
+                                               const TableFormat& table,
+                                               std::unique_ptr<RowWriter> writer) {
   return std::make_unique<CheckedWriter>(file, table.has_classes, std::move(writer));
 }
 

@@ -17,15 +17,16 @@ inline std::int64_t min_bytes(const TableFormat& table, std::int64_t size) {
   return overflows ? 0 : bytes;
 }
 
-/// Throws InputError for a number of features below 1, an unknown dtype, and another number of
-/// names than of features. `file`: for messages.
+/// Throws InputError for less than one feature, an unknown dtype, a negative number of rows, and
+/// another number of names than of features. `file`: for messages.
 void check_table(const std::filesystem::path& file, const TableFormat& table);
 
 /// A writer that passes calls on to `writer`. Throws InputError for a negative number of rows, null
 /// values, another number of classes than of rows if the table has classes, and calls after
 /// commit().
-std::unique_ptr<RowWriter> check_calls(const std::filesystem::path& file, const TableFormat& table,
-                                       std::unique_ptr<RowWriter> writer);
+std::unique_ptr<RowWriter> make_checked_writer(const std::filesystem::path& file,
+                                               const TableFormat& table,
+                                               std::unique_ptr<RowWriter> writer);
 
 std::unique_ptr<RowWriter> create_npy_rows(const std::filesystem::path& file,
                                            const TableFormat& table);

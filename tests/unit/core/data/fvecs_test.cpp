@@ -100,8 +100,8 @@ TEST_F(Fvecs, CannotHoldFloat64) {
   EXPECT_EQ(
       message_of<InputError>([&] { create_rows(file, {.features = 2, .dtype = DType::float64}); }),
       file.string() +
-          ": an .fvecs file holds float32 values, and these are float64; a copy with "
-          "the dtype float32 rounds them");
+          ": an .fvecs file holds float32 values, and these are float64; a dtype of "
+          "float32 rounds them");
 }
 
 TEST_F(Fvecs, RefusesDamagedFiles) {

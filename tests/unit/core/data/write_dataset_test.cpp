@@ -40,7 +40,7 @@ Dataset four_samples() {
   return Dataset("four", Matrix::from_values(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2));
 }
 
-TEST(RowWriters, RefuseTablesThatContradictThemselves) {
+TEST(RowWriters, RefuseInvalidTables) {
   const TemporaryFolder folder;
   for (const std::string extension : {".csv", ".npy", ".fvecs"}) {
     const std::filesystem::path file = folder.path() / ("rows" + extension);
@@ -52,6 +52,9 @@ TEST(RowWriters, RefuseTablesThatContradictThemselves) {
               file.string() + ": there are 2 feature names for 3 features");
     EXPECT_EQ(refusal({.features = 3, .dtype = static_cast<DType>(7)}),
               file.string() + ": the dtype is 7; it must be DType::float32 or float64");
+    EXPECT_EQ(
+        refusal({.features = 3, .rows = -5}),
+        file.string() + ": the number of rows is -5; it must be 0, if it is unknown, or more");
     EXPECT_FALSE(std::filesystem::exists(file));
   }
 }
@@ -65,14 +68,14 @@ TEST(RowWriters, RefuseClassesOfAnotherNumberThanRows) {
   for (const std::span<const std::string> classes : {std::span<const std::string>(), {one}}) {
     EXPECT_EQ(message_of<InputError>([&] { writer->write(values, 2, classes); }),
               file.string() + ": the number of classes is " + std::to_string(classes.size()) +
-                  ", that of rows 2; a table with classes needs one a row");
+                  ", that of rows 2; a table with classes needs one per row");
   }
   writer->write(values, 1, one);
   writer->commit();
   EXPECT_EQ(TemporaryFolder::read(file), "1,2,a\n");
 }
 
-TEST(RowWriters, RefuseCallsThatCannotBeMeant) {
+TEST(RowWriters, RefuseNullValuesNegativeRowsAndCallsAfterCommit) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "rows.csv";
   const float values[] = {1, 2, 3, 4};
@@ -83,7 +86,8 @@ TEST(RowWriters, RefuseCallsThatCannotBeMeant) {
             file.string() + ": the values of 2 rows are null");
   writer->write(values, 2);
   writer->commit();
-  const std::string complete = file.string() + ": the file is complete, after commit()";
+  const std::string complete =
+      file.string() + ": commit() was called before; a writer writes one file";
   EXPECT_EQ(message_of<InputError>([&] { writer->write(values, 2); }), complete);
   EXPECT_EQ(message_of<InputError>([&] { writer->commit(); }), complete);
   EXPECT_EQ(TemporaryFolder::read(file), "1,2\n3,4\n");

@@ -17,8 +17,8 @@ namespace lloyd {
 /// A 128-bit integer, two's complement.
 __extension__ typedef __int128 Int128;
 
-/// Converts to double, rounding to nearest. Values of at most 106 bits take a few instructions, the
-/// compiler's conversion ten times as long.
+/// Converts to double, rounding to nearest. Values of at most 106 bits take a few instructions; the
+/// compiler's conversion takes several times as long.
 inline double to_double(Int128 value) {
   const auto low = static_cast<std::int64_t>(value);
   if (value == low) return static_cast<double>(low);

@@ -74,6 +74,13 @@ struct BlockStatistics {
     sum += deviation;
     squares += deviation * deviation;
   }
+
+  /// Merges minimum, maximum and lowest_bit of the rows that follow.
+  void merge_extremes(const BlockStatistics& next) {
+    minimum = std::min(minimum, next.minimum);
+    maximum = std::max(maximum, next.maximum);
+    lowest_bit = std::min(lowest_bit, next.lowest_bit);
+  }
 };
 
 /// Merges the blocks of all features.
@@ -88,10 +95,7 @@ class StatisticsMerge {
   void add(std::int64_t feature, std::int64_t rows, const BlockStatistics& block) {
     const auto j = static_cast<std::size_t>(feature);
     moments_[j].merge(FeatureMoments::of_block(rows, block.origin, block.sum, block.squares));
-    BlockStatistics& all = extremes_[j];
-    all.minimum = std::min(all.minimum, block.minimum);
-    all.maximum = std::max(all.maximum, block.maximum);
-    all.lowest_bit = std::min(all.lowest_bit, block.lowest_bit);
+    extremes_[j].merge_extremes(block);
   }
 
   /// Writes the statistics of all rows (d entries).
