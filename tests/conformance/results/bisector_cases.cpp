@@ -85,6 +85,7 @@ void add_tie(std::vector<NamedFit>& fits, Numbers& numbers, std::int64_t d, bool
   }
   samples.n = static_cast<std::int64_t>(samples.values.size()) / d;
   setting.clusters = 2 + others;
+  setting.empty = EmptyClusters::relocate;
   fits.push_back({"ties of the second iteration", rounded(std::move(samples), dtype), setting});
 }
 
@@ -143,6 +144,7 @@ std::vector<NamedFit> drift_fits(DType dtype) {
       samples = rounded(std::move(samples), dtype);
       Setting setting;
       setting.clusters = k;
+      setting.empty = EmptyClusters::relocate;
       setting.max_iterations = iteration + 2;
       for (std::int64_t c = 0; c < k; ++c) {
         append(setting.centroids, direction, 0.02 * static_cast<double>(c));

@@ -12,6 +12,7 @@ Setting from_first_rows(const Samples& samples, std::int64_t k, std::int64_t max
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
   setting.max_iterations = max_iterations;
+  setting.empty = EmptyClusters::relocate;
   return setting;
 }
 
@@ -74,7 +75,6 @@ void near_ties(const Context& context) {
   setting.clusters = 24;
   setting.max_iterations = 1;
   setting.fixed = true;
-  setting.empty = EmptyClusters::keep;
   for (std::int64_t c = 0; c < setting.clusters; ++c) {
     setting.centroids.insert(setting.centroids.end(), vector.begin(), vector.end());
     for (int step = 0; step < 29; ++step) std::next_permutation(vector.begin(), vector.end());

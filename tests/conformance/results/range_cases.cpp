@@ -13,6 +13,7 @@ Setting range_setting(const Samples& samples, std::int64_t k) {
   Setting setting;
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
+  setting.empty = EmptyClusters::relocate;
   return setting;
 }
 

@@ -85,10 +85,17 @@ Trial run_fit(Session& session, const Samples& samples, const Setting& setting, 
   return run_fit(session, samples, setting, recorder, run);
 }
 
+bool adapt_to_backend(const Context& context, const Dataset& dataset, Setting& setting) {
+  if (context.beyond(dataset, make_spec(setting)).empty()) return true;
+  if (setting.empty != EmptyClusters::relocate) return false;
+  setting.empty = EmptyClusters::keep;
+  return context.beyond(dataset, make_spec(setting)).empty();
+}
+
 Trial fresh_fit(const Context& context, const Samples& samples, const Setting& setting,
                 Layout layout) {
   const Dataset dataset = make_dataset(samples, context.dtype(), layout);
-  const OwnedSession session = context.open(dataset, setting.clusters);
+  const OwnedSession session = context.open(dataset, make_spec(setting));
   Trial trial = run_fit(*session, samples, setting);
   expect(trial.status.ok(), "n={} d={} k={}: fit() failed: {}", samples.n, samples.d,
          setting.clusters, status_message(trial.status));
