@@ -180,6 +180,17 @@ void estimate(const Context& context) {
   }
 }
 
+// A parameter may be the size of a buffer: the estimate with each numeric parameter at its minimum
+// and at its maximum.
+void estimate_parameters(const Context& context) {
+  skip_unless_heap_is_measured();
+  const Samples samples = rounded(cloud(300, 16, 98), context.dtype());
+  const int ends = for_ends_of_parameters(context, [&](const Context& end) {
+    if (accepts_parameters(end)) check_estimate(end, samples, 50);
+  });
+  if (ends == 0) throw CaseSkipped{"the backend has no integer or real parameter"};
+}
+
 // The estimate does not depend on the data, so it must hold for values of many magnitudes, too.
 void estimate_many_magnitudes(const Context& context) {
   skip_unless_heap_is_measured();
@@ -260,6 +271,7 @@ void add_limit_cases(std::vector<Case>& cases) {
   cases.push_back({"limits/supports", Scope::variants, supports});
   cases.push_back({"limits/parameters", Scope::defaults, extreme_parameters});
   cases.push_back({"limits/estimate", Scope::variants, estimate});
+  cases.push_back({"limits/estimate-parameters", Scope::defaults, estimate_parameters});
   cases.push_back({"limits/estimate-many-magnitudes", Scope::defaults, estimate_many_magnitudes});
   cases.push_back({"limits/estimate-grows", Scope::variants, estimate_grows});
 }

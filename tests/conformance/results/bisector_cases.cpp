@@ -163,29 +163,11 @@ void drift(const Context& context) {
   verify_fits(context, context.dtype() == DType::float32 ? float32_fits : float64_fits);
 }
 
-// True unless the backend refuses these parameters for this machine, for example a device that does
-// not exist. limits/parameters tests whether a refusal is in order.
-bool opens(const Context& context) {
-  const Samples samples = rounded(cloud(50, 2, 63), context.dtype());
-  const Dataset dataset = make_dataset(samples, context.dtype());
-  if (!context.beyond(dataset, 2).empty()) return false;
-  Session* session = nullptr;
-  const Status status =
-      context.backend().open(dataset.view(), context.parameters().list(), &session);
-  if (!status.ok()) return false;
-  const OwnedSession owned = opened(status, session, "data");
-  Setting setting;
-  setting.clusters = 2;
-  setting.centroids = first_rows(samples, 2);
-  setting.max_iterations = 1;
-  return run_fit(*owned, samples, setting).status.ok();
-}
-
 // A parameter may set the margin of bounds, or how often they are renewed: the cases above with
 // each numeric parameter at its minimum and at its maximum.
 void parameter_ends(const Context& context) {
   const int ends = for_ends_of_parameters(context, [](const Context& end) {
-    if (!opens(end)) return;
+    if (!accepts_parameters(end)) return;
     ties(end);
     drift(end);
   });

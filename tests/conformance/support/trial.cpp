@@ -102,6 +102,22 @@ Trial fresh_fit(const Context& context, const Samples& samples, const Setting& s
   return trial;
 }
 
+bool accepts_parameters(const Context& context) {
+  const Samples samples = rounded(cloud(50, 2, 63), context.dtype());
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  if (!context.beyond(dataset, 2).empty()) return false;
+  Session* session = nullptr;
+  const Status status =
+      context.backend().open(dataset.view(), context.parameters().list(), &session);
+  if (!status.ok()) return false;
+  const OwnedSession owned = opened(status, session, "data");
+  Setting setting;
+  setting.clusters = 2;
+  setting.centroids = first_rows(samples, 2);
+  setting.max_iterations = 1;
+  return run_fit(*owned, samples, setting).status.ok();
+}
+
 Labelling run_label(Session& session, const Samples& samples,
                     const std::vector<double>& centroids) {
   const auto clusters = static_cast<std::int64_t>(centroids.size()) / samples.d;

@@ -82,6 +82,10 @@ bool adapt_to_backend(const Context& context, const Dataset& dataset, Setting& s
 Trial fresh_fit(const Context& context, const Samples& samples, const Setting& setting,
                 Layout layout = {});
 
+/// True unless the backend refuses these parameters for this machine, for example a device that
+/// does not exist. limits/parameters tests whether a refusal is in order.
+bool accepts_parameters(const Context& context);
+
 struct Labelling {
   Status status;
   LabelResult result;  ///< its pointers are null

@@ -141,6 +141,39 @@ TEST(Conformance, ACorrectRefusalSkipsOnlyTheCasesThatNeedWhatIsRefused) {
       {"empty/relocate", "empty/error", "stop/relocation-goes-on", "partial/relocation"});
 }
 
+constexpr ParameterInfo kTableParameters[] = {
+    integer_parameter("table", 1, 1, 4096, "KiB of a table")};
+constexpr BackendInfo kTableInfo = [] {
+  BackendInfo info = fake::kInfo;
+  info.set_parameters(kTableParameters);
+  return info;
+}();
+
+// Forgets a parameter in the estimate.
+template <class T>
+class TableStep : public fake::FakeStep<T> {
+ public:
+  TableStep(const DatasetView& dataset, const ParameterList& parameters)
+      : fake::FakeStep<T>(dataset, parameters),
+        table_(static_cast<std::size_t>(1024 * parameters.integer("table"))) {}
+
+ private:
+  std::vector<char> table_;
+};
+
+TEST(Conformance, AnEstimateMustHoldAtTheEndsOfParameters) {
+  const LoadedBackend backend("fake", make_plugin_header("table", "1"),
+                              new StepBackend<TableStep, kTableInfo>, std::vector<DeviceInfo>(1),
+                              "");
+  conformance::Options options;
+  options.glob = "limits/estimate*";
+  const Report report = conformance::run(backend, options);
+  if (report.passed == 0) GTEST_SKIP() << "sanitizers replace the heap";
+  EXPECT_EQ(report.failed, 1);
+  EXPECT_TRUE(failure(report, "limits/estimate-parameters").starts_with("table=4096: "))
+      << failure(report, "limits/estimate-parameters");
+}
+
 template <class T>
 class ThrowingSupportsStep : public fake::FakeStep<T> {
  public:
