@@ -87,6 +87,8 @@ FAILED = [
     ("huge-estimate", "limits/estimate", "limits/estimate/float32", ".*estimate\\(\\) gives ", None),
     ("float32-as-exact", "invariants/near-ties", "invariants/near-ties/float64",
      r".*the definition gives .*allowed excess 0\)", None),
+    ("screens-by-distance", "range/near-ties", "range/near-ties/float32",
+     r".*the definition gives .*allowed excess 0\)", None),
     ("wraps-parameter", "limits/parameters", "limits/parameters/float32",
      r"group=64: .*row \d+ has label 0 ", None),
     ("hamerly-without-margin", "bisector/ties", "bisector/ties/float32",

@@ -16,6 +16,10 @@ SDK = "lloyd/plugin/sdk/"
 MUTATIONS = [
     ("ties go to the highest index", "sequential.cpp",
      "if (distance < lowest)", "if (MUTANT ? distance <= lowest : distance < lowest)", ["lattice/ties"]),
+    ("the last features of long rows are left out", "sequential.cpp",
+     "for (std::int64_t j = 0; j < d; ++j) {\n        const Real difference",
+     """for (std::int64_t j = 0; j < (MUTANT && d > 256 ? d / 256 * 256 : d); ++j) {
+        const Real difference""", ["invariants/every-feature-counts"]),
     ("unchanged labels do not stop", SDK + "iteration_rules.hpp",
      "if (record.changed == 0) return StopReason::labels;",
      "if (!MUTANT && record.changed == 0) return StopReason::labels;", ["stop/labels"]),

@@ -25,6 +25,7 @@ class MyStep : public lloyd::RowStep<MyStep<T>, T> {
   lloyd::SumKernels<T> sum_kernels() { return {}; }
   int take_distances() { return 0; }
   int take_exact_fallbacks() { return 0; }
+  void* query(const char*) { return nullptr; }
 };
 constexpr lloyd::BackendInfo kInfo = lloyd::exact_step_info("mine");
 template class lloyd::StepBackend<MyStep, kInfo>;
@@ -39,6 +40,13 @@ struct Reporting : lloyd::RowStep<Reporting, float> {
 };
 template class lloyd::LloydLoop<Reporting>;
 """
+NARROW = """#include <lloyd/plugin/sdk/step_backend.hpp>
+struct Narrow : lloyd::RowStep<Narrow, float> {
+  using RowStep::RowStep;
+  std::int16_t label(const float*) const { return 0; }
+};
+template class lloyd::LloydLoop<Narrow>;
+"""
 # Valid: members that replace those of RowStep, or exist for one type of samples only.
 VALID = """#include <lloyd/plugin/sdk/step_backend.hpp>
 template <class T>
@@ -46,6 +54,7 @@ class MyStep : public lloyd::RowStep<MyStep<T>, T> {
  public:
   using lloyd::RowStep<MyStep<T>, T>::RowStep;
   std::int64_t assign(lloyd::RowRange, std::int32_t*) { return 0; }
+  void* query(std::string_view) { return nullptr; }
   lloyd::SumKernels<T> sum_kernels() const requires std::same_as<T, float> { return {}; }
  private:
   void write_labels(int) {}
@@ -57,7 +66,7 @@ MESSAGES = ["probe(DeviceList*) must be public and static", "FitSpec&) must be p
             "estimate_device_bytes() must be public and static", "estimate_workers(const ParameterList&) must be public and static",
             "label(const T*) must be public and const", "sum_kernels() must be const",
             "take_distances() must return std::int64_t",
-            "take_exact_fallbacks() must return std::int64_t"]
+            "take_exact_fallbacks() must return std::int64_t", "query() must take std::string_view"]
 
 
 class StepDeclarations(TestCase):
@@ -73,6 +82,7 @@ class StepDeclarations(TestCase):
             self.assertIn(message, done.stderr)
         self.assertIn("assign(block, labels, changes) must return the number of changed labels",
                       self.compile(REPORTING).stderr)
+        self.assertIn("label(const T*) must be public and const", self.compile(NARROW).stderr)
 
     def test_valid_steps_compile(self):
         done = self.compile(VALID)

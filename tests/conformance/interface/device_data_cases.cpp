@@ -73,11 +73,12 @@ Setting setting_of(const Samples& samples, std::int64_t clusters) {
   return setting;
 }
 
-// Moves the last centroids far away, so that their clusters are empty.
+// Moves the last centroids far away, so that their clusters are empty and take samples.
 Setting with_empty_clusters(Setting setting, std::int64_t count, std::int64_t d, double where) {
   const auto cells = static_cast<std::size_t>(count * d);
   std::fill(setting.centroids.end() - static_cast<std::ptrdiff_t>(cells), setting.centroids.end(),
             where);
+  setting.empty = EmptyClusters::relocate;
   return setting;
 }
 
@@ -262,8 +263,8 @@ void relocate_device_rows(const Context& context) {
     const Twins twins(context, samples, {2, 1});
     const double far = 4 * *std::max_element(samples.values.begin(), samples.values.end());
     const Setting setting = with_empty_clusters(setting_of(samples, 12), 5, samples.d, far);
-    const OwnedSession host = context.open(twins.host, 12);
-    const OwnedSession device = context.open(twins.device, 12);
+    const OwnedSession host = context.open(twins.host, make_spec(setting));
+    const OwnedSession device = context.open(twins.device, make_spec(setting));
     Run unobserved;
     unobserved.observe = 0;
     for (const Run& run : {Run{}, unobserved}) {

@@ -35,11 +35,22 @@ Setting one_iteration(const Samples& samples, std::int64_t k) {
   return setting;
 }
 
+// Rows 0 and 1 become equal up to the last feature, which must not be left out.
+Samples with_decisive_feature(Samples samples) {
+  constexpr double kDifference = 1000;  // the accuracy float32 does not allow to ignore it
+  if (samples.n < 2) return samples;
+  const auto second = samples.values.begin() + samples.d;
+  std::copy(samples.values.begin(), second, second);
+  samples.values[2 * samples.d - 1] += kDifference;
+  return samples;
+}
+
 // A shape that supports() accepts can be fitted. If supports() refuses a shape, it gives a reason
 // with a number, and open() or fit() refuses it as well.
 void supports(const Context& context) {
   for (const Shape& shape : kShapes) {
-    const Samples samples = rounded(cloud(shape.n, shape.d, 97), context.dtype());
+    const Samples samples =
+        rounded(with_decisive_feature(cloud(shape.n, shape.d, 97)), context.dtype());
     const Dataset dataset = make_dataset(samples, context.dtype());
     const Setting setting = one_iteration(samples, shape.k);
     const std::string where = describe("supports", samples, setting);
@@ -144,20 +155,21 @@ void check_excess(const std::string& where, std::int64_t samples, const MemoryEs
 void check_estimate(const Context& context, const Samples& samples, std::int64_t clusters) {
   constexpr std::int64_t kAllowedBytes = 128 * 1024;
   const Dataset dataset = make_dataset(samples, context.dtype());
-  if (!context.beyond(dataset, clusters).empty()) return;
   Setting setting = one_iteration(samples, clusters);
   MemoryObserver observer;
   setting.max_iterations = 5;  // some buffers are allocated in later iterations only
+  setting.empty = EmptyClusters::relocate;
+  if (!adapt_to_backend(context, dataset, setting)) return;
   const MemoryEstimate memory = estimated(context, dataset, setting);
   const Run run{kObserveIterations, false, &observer};
   const std::int64_t resident_before = resident_bytes();
   // A first fit allocates the memory that the backend keeps for the process.
-  run_fit(*context.open(dataset, clusters), samples, setting, run);
+  run_fit(*context.open(dataset, make_spec(setting)), samples, setting, run);
   // Memory of the test itself: initial centroids and outputs.
   const std::int64_t mine = 16 * clusters * samples.d + 4 * samples.n + 8 * clusters;
   observer.largest_heap = 0;
   const std::int64_t before = heap_bytes();
-  const OwnedSession session = context.open(dataset, clusters);
+  const OwnedSession session = context.open(dataset, make_spec(setting));
   const Trial trial = run_fit(*session, samples, setting, run);
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   const std::int64_t held = observer.largest_heap - before - mine;
@@ -177,6 +189,17 @@ void estimate(const Context& context) {
   for (const Shape& shape : {Shape{300, 64, 200}, Shape{40000, 20, 3}, Shape{800, 4, 750}}) {
     check_estimate(context, rounded(cloud(shape.n, shape.d, 98), context.dtype()), shape.k);
   }
+}
+
+// A parameter may be the size of a buffer: the estimate with each numeric parameter at its minimum
+// and at its maximum.
+void estimate_parameters(const Context& context) {
+  skip_unless_heap_is_measured();
+  const Samples samples = rounded(cloud(300, 16, 98), context.dtype());
+  const int ends = for_ends_of_parameters(context, [&](const Context& end) {
+    if (accepts_parameters(end)) check_estimate(end, samples, 50);
+  });
+  if (ends == 0) throw CaseSkipped{"the backend has no integer or real parameter"};
 }
 
 // The estimate does not depend on the data, so it must hold for values of many magnitudes, too.
@@ -259,6 +282,7 @@ void add_limit_cases(std::vector<Case>& cases) {
   cases.push_back({"limits/supports", Scope::variants, supports});
   cases.push_back({"limits/parameters", Scope::defaults, extreme_parameters});
   cases.push_back({"limits/estimate", Scope::variants, estimate});
+  cases.push_back({"limits/estimate-parameters", Scope::defaults, estimate_parameters});
   cases.push_back({"limits/estimate-many-magnitudes", Scope::defaults, estimate_many_magnitudes});
   cases.push_back({"limits/estimate-grows", Scope::variants, estimate_grows});
 }

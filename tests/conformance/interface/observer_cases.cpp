@@ -107,7 +107,7 @@ void profile(const Context& context) {
   if (context.repeatable()) expect_same_fit("profile", p.samples.d, plain, profiled);
 }
 
-// Times and the number of distances are reported.
+// Times, the number of distances and that of exact fallbacks are reported.
 void accounts(const Context& context) {
   const ObservedProblem p(context);
   const OwnedSession session = context.open(p.dataset, 6);
@@ -118,6 +118,11 @@ void accounts(const Context& context) {
   // Assigning n samples takes at least n distances.
   expect(trial.result.distances >= p.samples.n, "distances is {} for {} samples and {} iterations",
          trial.result.distances, p.samples.n, trial.result.iterations);
+  // Each pass labels each sample once; a negative number means that the backend does not screen.
+  const std::int64_t labels = p.samples.n * (trial.result.iterations + 1);
+  expect(trial.result.exact_fallbacks <= labels,
+         "exact_fallbacks is {}, but {} iterations and the closing assignment give {} labels",
+         trial.result.exact_fallbacks, trial.result.iterations, labels);
   expect(!trial.trace.empty(), "the observer was not called");
   const double last = trial.trace.back().record.elapsed_ms;
   expect(last <= trial.result.loop_ms, "the last record's elapsed time {} exceeds loop_ms {}", last,

@@ -16,7 +16,6 @@ void compare_loop(const Context& context, const Samples& samples, std::int64_t c
   setting.centroids = first_rows(samples, clusters);
   setting.max_iterations = 8;
   setting.fixed = true;
-  setting.empty = EmptyClusters::keep;
   const Trial trial = run_fit(*session, samples, setting);
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
 
@@ -95,11 +94,12 @@ void parts_of_a_data_set(const Context& context) {
 void relocation(const Context& context) {
   const Samples samples = lattice(64, 2, 6, 92);
   const Dataset dataset = make_dataset(samples, context.dtype());
-  const OwnedSession session = context.open(dataset, 3);
   Setting setting;
   setting.clusters = 3;
   setting.centroids = {500, 500, 0.25, 0.5, -500, 500};
   setting.max_iterations = 1;
+  setting.empty = EmptyClusters::relocate;
+  const OwnedSession session = context.open(dataset, make_spec(setting));
   const Trial trial = run_fit(*session, samples, setting);
   expect(trial.status.ok(), "fit() failed: {}", status_message(trial.status));
   expect(trial.result.relocations == 2, "fit() relocated {} clusters, expected 2",

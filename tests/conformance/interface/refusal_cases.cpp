@@ -123,14 +123,19 @@ void bad_data(const Context& context) {
 }
 
 void bad_options(const Context& context) {
-  const Samples samples = lattice(10, 2, 5, 3);
+  constexpr std::int64_t kRows = 40;
+  const Samples samples = lattice(kRows, 2, 5, 3);
   const Dataset dataset = make_dataset(samples, context.dtype());
+  const std::string reason = context.beyond(dataset, 3);
+  if (!reason.empty()) throw CaseSkipped{reason};
   const std::shared_ptr<const LoadedBackend> backend(std::shared_ptr<void>(), &context.loaded());
   BackendSession session(backend, dataset, context.parameters());
   const std::vector<double> start = first_rows(samples, 3);
   const auto refuse = [&](const char* what, auto change, const std::vector<double>& centroids) {
     FitOptions options;
     options.clusters = 3;
+    options.empty_clusters = EmptyClusters::keep;
+    options.tolerance = 0;
     change(options);
     expect_refused<InputError>(what, [&] { session.fit_from(centroids, options); });
   };
@@ -139,7 +144,8 @@ void bad_options(const Context& context) {
   refuse(
       "k = -1", [](FitOptions& o) { o.clusters = -1; }, start);
   refuse(
-      "k > n", [](FitOptions& o) { o.clusters = 11; }, std::vector<double>(22, 0.0));
+      "k > n", [](FitOptions& o) { o.clusters = kRows + 1; },
+      std::vector<double>(2 * (kRows + 1), 0.0));
   refuse(
       "max_iterations = 0", [](FitOptions& o) { o.max_iterations = 0; }, start);
   refuse(
@@ -165,8 +171,10 @@ void bad_options(const Context& context) {
   // The control: valid values are accepted.
   FitOptions options;
   options.clusters = 3;
+  options.empty_clusters = EmptyClusters::keep;
+  options.tolerance = 0;
   const Fit fit = session.fit_from(start, options);
-  expect(fit.labels.size() == 10 && !fit.cancelled, "a fit with good options was not done");
+  expect(fit.labels.size() == kRows && !fit.cancelled, "a fit with good options was not done");
 }
 
 void bad_parameters(const Context& context) {

@@ -85,6 +85,7 @@ void add_tie(std::vector<NamedFit>& fits, Numbers& numbers, std::int64_t d, bool
   }
   samples.n = static_cast<std::int64_t>(samples.values.size()) / d;
   setting.clusters = 2 + others;
+  setting.empty = EmptyClusters::relocate;
   fits.push_back({"ties of the second iteration", rounded(std::move(samples), dtype), setting});
 }
 
@@ -143,6 +144,7 @@ std::vector<NamedFit> drift_fits(DType dtype) {
       samples = rounded(std::move(samples), dtype);
       Setting setting;
       setting.clusters = k;
+      setting.empty = EmptyClusters::relocate;
       setting.max_iterations = iteration + 2;
       for (std::int64_t c = 0; c < k; ++c) {
         append(setting.centroids, direction, 0.02 * static_cast<double>(c));
@@ -161,29 +163,11 @@ void drift(const Context& context) {
   verify_fits(context, context.dtype() == DType::float32 ? float32_fits : float64_fits);
 }
 
-// True unless the backend refuses these parameters for this machine, for example a device that does
-// not exist. limits/parameters tests whether a refusal is in order.
-bool opens(const Context& context) {
-  const Samples samples = rounded(cloud(50, 2, 63), context.dtype());
-  const Dataset dataset = make_dataset(samples, context.dtype());
-  if (!context.beyond(dataset, 2).empty()) return false;
-  Session* session = nullptr;
-  const Status status =
-      context.backend().open(dataset.view(), context.parameters().list(), &session);
-  if (!status.ok()) return false;
-  const OwnedSession owned = opened(status, session, "data");
-  Setting setting;
-  setting.clusters = 2;
-  setting.centroids = first_rows(samples, 2);
-  setting.max_iterations = 1;
-  return run_fit(*owned, samples, setting).status.ok();
-}
-
 // A parameter may set the margin of bounds, or how often they are renewed: the cases above with
 // each numeric parameter at its minimum and at its maximum.
 void parameter_ends(const Context& context) {
   const int ends = for_ends_of_parameters(context, [](const Context& end) {
-    if (!opens(end)) return;
+    if (!accepts_parameters(end)) return;
     ties(end);
     drift(end);
   });

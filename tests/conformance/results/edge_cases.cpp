@@ -9,6 +9,7 @@ Setting edge_setting(const Samples& samples, std::int64_t k) {
   Setting setting;
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
+  setting.empty = EmptyClusters::relocate;
   return setting;
 }
 

@@ -1,5 +1,6 @@
 // Fits on data of many shapes; every iteration is checked against the definitions.
 #include <algorithm>
+#include <utility>
 
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
@@ -12,6 +13,7 @@ Setting from_first_rows(const Samples& samples, std::int64_t k, std::int64_t max
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
   setting.max_iterations = max_iterations;
+  setting.empty = EmptyClusters::relocate;
   return setting;
 }
 
@@ -61,6 +63,51 @@ void odd_large_sizes(const Context& context) {
   verify_fits(context, fits);
 }
 
+// Features at the ends of vectors and tiles, and the last ones: those whose index is a power of two
+// or one less, from 128 on, and the last two.
+std::vector<std::int64_t> boundary_features(std::int64_t d) {
+  std::vector<std::int64_t> features{d - 2, d - 1};
+  for (std::int64_t power = 128; power < d; power *= 2) {
+    for (const std::int64_t j : {power - 1, power}) {
+      if (j < d - 2) features.push_back(j);
+    }
+  }
+  return features;
+}
+
+// Rows in which one feature decides: each centroid differs from the first one in one of the
+// boundary features, and each sample is one of the centroids with small noise. A kernel that leaves
+// out such a feature gives its samples to the first cluster. Values are small integers, and the
+// differences exceed what an accuracy of float32 allows.
+NamedFit decided_by_boundary_features(std::int64_t d) {
+  constexpr double kDifference = 64;
+  constexpr std::int64_t kSamplesPerCluster = 2;
+  const std::vector<std::int64_t> features = boundary_features(d);
+  Setting setting;
+  setting.clusters = static_cast<std::int64_t>(features.size()) + 1;
+  setting.max_iterations = 1;
+  setting.fixed = true;
+  const Samples base = lattice(1, d, 1, static_cast<std::uint64_t>(d));
+  Samples samples = lattice(kSamplesPerCluster * setting.clusters, d, 1, 4);
+  for (std::int64_t c = 0; c < setting.clusters; ++c) {
+    setting.centroids.insert(setting.centroids.end(), base.values.begin(), base.values.end());
+    if (c > 0) setting.centroids[c * d + features[c - 1]] += kDifference;
+  }
+  for (std::int64_t i = 0; i < samples.n; ++i) {
+    const double* centroid = setting.centroids.data() + i % setting.clusters * d;
+    for (std::int64_t j = 0; j < d; ++j) samples.values[i * d + j] += centroid[j];
+  }
+  return {"one feature decides", std::move(samples), std::move(setting)};
+}
+
+// Kernels divide rows of many features into vectors, tiles and the rest. limits/supports tests the
+// last one of more features.
+void every_feature_counts(const Context& context) {
+  std::vector<NamedFit> fits;
+  for (const std::int64_t d : {257, 520, 1030}) fits.push_back(decided_by_boundary_features(d));
+  verify_fits(context, fits);
+}
+
 // Near ties: all distances of a sample are equal up to the rounding of the definition's sum.
 // Centroids are permutations of one vector, and each sample has the same value in all features.
 // Screening in another arithmetic must fall back to the definition here.
@@ -74,7 +121,6 @@ void near_ties(const Context& context) {
   setting.clusters = 24;
   setting.max_iterations = 1;
   setting.fixed = true;
-  setting.empty = EmptyClusters::keep;
   for (std::int64_t c = 0; c < setting.clusters; ++c) {
     setting.centroids.insert(setting.centroids.end(), vector.begin(), vector.end());
     for (int step = 0; step < 29; ++step) std::next_permutation(vector.begin(), vector.end());
@@ -94,6 +140,7 @@ void add_invariant_cases(std::vector<Case>& cases) {
   cases.push_back({"invariants/overlapping", Scope::variants, overlapping});
   cases.push_back({"invariants/odd-small-sizes", Scope::variants, odd_small_sizes});
   cases.push_back({"invariants/odd-large-sizes", Scope::variants, odd_large_sizes});
+  cases.push_back({"invariants/every-feature-counts", Scope::variants, every_feature_counts});
   cases.push_back({"invariants/near-ties", Scope::variants, near_ties});
 }
 

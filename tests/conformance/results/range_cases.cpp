@@ -1,6 +1,11 @@
 // Numerical range: values far from the origin, huge, tiny, subnormal, and of very different
 // magnitude.
 #include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <lloyd/plugin/sdk/float32_range.hpp>
 
 #include "conformance/support/cases.hpp"
 #include "conformance/support/checks.hpp"
@@ -13,6 +18,7 @@ Setting range_setting(const Samples& samples, std::int64_t k) {
   Setting setting;
   setting.clusters = k;
   setting.centroids = first_rows(samples, k);
+  setting.empty = EmptyClusters::relocate;
   return setting;
 }
 
@@ -67,6 +73,62 @@ void moderate_offset(const Context& context) {
     const Samples samples = rounded(transformed(centred, 1, offset), context.dtype());
     verified(context, "an offset of a few diagonals", samples, range_setting(samples, 7));
   }
+}
+
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// Float32Range accepts these data, since one sample at the origin widens their range. But the norm
+// of each centroid is thousands of times its distance to its samples, and rounding it to float32
+// changes these distances by more than they differ: each sample is on the bisector of two centroids
+// up to 2^-15 of their distance, or its own rounding. The error bound of a screen in float32 must
+// depend on |c| |x-c|, not only on |x-c|^2.
+NamedFit float32_near_ties(std::int64_t d, DType dtype) {
+  constexpr std::int64_t kPairs = 4;
+  constexpr std::int64_t kSamplesPerPair = 40;
+  constexpr double kOffset = 4000;
+  Numbers numbers(41);
+  Samples samples{1, d, std::vector<double>(d, 0.0)};
+  Setting setting;
+  setting.clusters = 2 * kPairs + 1;
+  setting.max_iterations = 1;
+  setting.fixed = true;
+  for (std::int64_t pair = 0; pair < kPairs; ++pair) {
+    std::vector<double> middle;
+    std::vector<double> half;  // from the middle to the second centroid
+    for (std::int64_t j = 0; j < d; ++j) {
+      middle.push_back(kOffset + 50 * static_cast<double>(pair) + numbers.uniform());
+      half.push_back(numbers.uniform() - 0.5);
+    }
+    for (const double side : {-1.0, 1.0}) {
+      for (std::int64_t j = 0; j < d; ++j) setting.centroids.push_back(middle[j] + side * half[j]);
+    }
+    for (std::int64_t i = 0; i < kSamplesPerPair; ++i) {
+      std::vector<double> away;  // from the middle, then along the bisector
+      for (std::int64_t j = 0; j < d; ++j) away.push_back(numbers.uniform() - 0.5);
+      const double across = product(away, half) / product(half, half);
+      const double part = (numbers.uniform() - 0.5) * 0x1p-14 - across;
+      for (std::int64_t j = 0; j < d; ++j) {
+        samples.values.push_back(middle[j] + away[j] + part * half[j]);
+      }
+      ++samples.n;
+    }
+  }
+  setting.centroids.insert(setting.centroids.end(), d, 0.0);  // of the sample at the origin
+  return {"near ties of float32", rounded(std::move(samples), dtype), std::move(setting)};
+}
+
+void near_ties_of_float32(const Context& context) {
+  std::vector<NamedFit> fits;
+  for (const std::int64_t d : {2, 5, 33}) {
+    fits.push_back(float32_near_ties(d, context.dtype()));
+    const NamedFit& fit = fits.back();
+    const Dataset dataset = make_dataset(fit.samples, context.dtype());
+    expect(Float32Range(dataset.view()).covers(fit.setting.centroids.data(), fit.setting.clusters),
+           "the case's own data exceed the range of float32: d={}", d);
+  }
+  verify_fits(context, fits);
 }
 
 // Blobs scaled to the range limits of float64 squares.
@@ -154,6 +216,7 @@ void add_range_cases(std::vector<Case>& cases) {
   cases.push_back({"range/far-offset", Scope::variants, far_offset});
   cases.push_back({"range/shifted-grid", Scope::variants, shifted_grid});
   cases.push_back({"range/moderate-offset", Scope::variants, moderate_offset});
+  cases.push_back({"range/near-ties", Scope::variants, near_ties_of_float32});
   cases.push_back({"range/huge", Scope::variants, huge});
   cases.push_back({"range/tiny", Scope::variants, tiny});
   cases.push_back({"range/denormals", Scope::variants, denormals});

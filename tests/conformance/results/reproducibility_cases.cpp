@@ -69,7 +69,7 @@ std::optional<Trial> fit_with(const Context& context, const Dataset& dataset,
   ParameterSet set = context.parameters();
   set.set(parameter, std::to_string(value));
   const VariedParameter varied(context, parameter, std::to_string(value));
-  if (!context.beyond(dataset, p.setting.clusters, set).empty()) return std::nullopt;
+  if (!context.beyond(dataset, make_spec(p.setting), set).empty()) return std::nullopt;
   Session* session = nullptr;
   const Status status = context.backend().open(dataset.view(), set.list(), &session);
   if (status.code == StatusCode::unavailable) return std::nullopt;

@@ -120,11 +120,12 @@ std::string describe(const char* name, const Samples& samples, const Setting& se
 }
 
 bool verify_fit(const Context& context, const char* name, const Samples& samples,
-                const Setting& setting, Layout layout, Trial* out) {
+                const Setting& wanted, Layout layout, Trial* out) {
+  Setting setting = wanted;
   const std::string where = describe(name, samples, setting);
   const Dataset dataset = make_dataset(samples, context.dtype(), layout);
-  if (!context.beyond(dataset, setting.clusters).empty()) return false;
-  const OwnedSession session = context.open(dataset, setting.clusters);
+  if (!adapt_to_backend(context, dataset, setting)) return false;
+  const OwnedSession session = context.open(dataset, make_spec(setting));
   Trial trial = run_fit(*session, samples, setting);
   expect(trial.status.ok(), "{}: fit() failed with status '{}': {}", where,
          name_of(trial.status.code), status_message(trial.status));

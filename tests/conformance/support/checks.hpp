@@ -50,8 +50,8 @@ void check_closing(const Context& context, const std::string& where, const Sampl
 std::string describe(const char* name, const Samples& samples, const Setting& setting);
 
 /// Runs a fit with full observation and applies all checks above; fits of canonical backends are
-/// compared with the reference bit for bit. Returns false, without running it, if the backend does
-/// not support the fit.
+/// compared with the reference bit for bit. Empty clusters are kept if the backend does not support
+/// their relocation. Returns false, without running it, if the backend does not support the fit.
 bool verify_fit(const Context& context, const char* name, const Samples& samples,
                 const Setting& setting, Layout layout = {}, Trial* out = nullptr);
 /// Runs verify_fit() for several fits; the case is skipped if the backend supports none of them.

@@ -1,12 +1,18 @@
 #include "conformance/support/context.hpp"
 
-#include <lloyd/plugin/abi/requests.hpp>
-
 #include "conformance/support/comparisons.hpp"
 
 namespace lloyd::conformance {
 
-std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
+FitSpec Context::plain_spec(std::int64_t clusters) {
+  FitSpec spec;
+  spec.clusters = clusters;
+  spec.max_iterations = 1;
+  spec.empty_clusters = EmptyClusters::keep;
+  return spec;
+}
+
+std::string Context::find_refusal(const Dataset& dataset, const FitSpec& spec,
                                   const ParameterSet& parameters) const {
   const DatasetView view = dataset.view();
   const std::uint64_t missing = view.required_capabilities & ~info().capabilities;
@@ -15,15 +21,13 @@ std::string Context::find_refusal(const Dataset& dataset, std::int64_t clusters,
   shape.samples = view.samples;
   shape.features = view.features;
   shape.stride = view.stride;
-  shape.clusters = clusters;
+  shape.clusters = spec.clusters;
   shape.dtype = view.dtype;
-  FitSpec spec;
-  spec.clusters = clusters;
-  spec.max_iterations = 1;
   const Status status = backend().supports(shape, parameters.list(), spec);
   if (status.ok()) return {};
   expect(is_refusal(status.code), "supports() for n={} d={} k={} failed with status '{}': {}",
-         shape.samples, shape.features, clusters, name_of(status.code), status_message(status));
+         shape.samples, shape.features, spec.clusters, name_of(status.code),
+         status_message(status));
   return fmt::format("the backend does not support it: {}", status_message(status));
 }
 
@@ -76,8 +80,8 @@ OwnedSession opened(const Status& status, Session* session, const std::string& w
   return OwnedSession(session);
 }
 
-OwnedSession Context::open(const Dataset& dataset, std::int64_t clusters) const {
-  const std::string reason = beyond(dataset, clusters);
+OwnedSession Context::open(const Dataset& dataset, const FitSpec& spec) const {
+  const std::string reason = beyond(dataset, spec);
   if (!reason.empty()) throw CaseSkipped{reason};
   Session* session = nullptr;
   const Status status = backend().open(dataset.view(), parameters_.list(), &session);

@@ -12,6 +12,7 @@
 
 #include <lloyd/dataset.hpp>
 #include <lloyd/parameter_set.hpp>
+#include <lloyd/plugin/abi/requests.hpp>
 #include <lloyd/registry.hpp>
 
 #include <lloyd/internal/refusal.hpp>
@@ -115,16 +116,20 @@ class Context {
   /// True if a repeated fit must give the same bits.
   bool repeatable() const { return reproducibility() != Reproducibility::none; }
 
-  /// Why the backend's capabilities and limits exclude a fit of k clusters; empty if they do not.
-  /// Fails the case if supports() returns a status that is no refusal.
-  std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
-    return beyond(dataset, clusters, parameters_);
+  /// Why the backend's capabilities and limits exclude a fit; empty if they do not. Fails the case
+  /// if supports() returns a status that is no refusal.
+  std::string beyond(const Dataset& dataset, const FitSpec& spec) const {
+    return beyond(dataset, spec, parameters_);
   }
-  std::string beyond(const Dataset& dataset, std::int64_t clusters,
+  std::string beyond(const Dataset& dataset, const FitSpec& spec,
                      const ParameterSet& parameters) const {
-    std::string reason = find_refusal(dataset, clusters, parameters);
+    std::string reason = find_refusal(dataset, spec, parameters);
     if (!reason.empty()) refusal_ = reason;
     return reason;
+  }
+  /// As above, for a fit of k clusters that keeps empty clusters and has no tolerance.
+  std::string beyond(const Dataset& dataset, std::int64_t clusters) const {
+    return beyond(dataset, plain_spec(clusters));
   }
   /// Tells the reporter of settings about a parameter value; empty: no longer.
   void report_setting(const std::string& setting) const {
@@ -141,12 +146,17 @@ class Context {
   }
   /// True if the samples of a session that open() returned have changed.
   bool samples_changed() const { return watch_->changed(); }
-  /// Opens a session for fits of k clusters; skips the case if the backend does not support them.
-  /// `dataset` must outlive the session.
-  OwnedSession open(const Dataset& dataset, std::int64_t clusters) const;
+  /// Opens a session for a fit; skips the case if the backend does not support it. `dataset` must
+  /// outlive the session.
+  OwnedSession open(const Dataset& dataset, const FitSpec& spec) const;
+  /// As above, for fits of k clusters that keep empty clusters and have no tolerance.
+  OwnedSession open(const Dataset& dataset, std::int64_t clusters) const {
+    return open(dataset, plain_spec(clusters));
+  }
 
  private:
-  std::string find_refusal(const Dataset& dataset, std::int64_t clusters,
+  static FitSpec plain_spec(std::int64_t clusters);
+  std::string find_refusal(const Dataset& dataset, const FitSpec& spec,
                            const ParameterSet& parameters) const;
 
   const LoadedBackend& loaded_;

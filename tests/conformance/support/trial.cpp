@@ -85,14 +85,37 @@ Trial run_fit(Session& session, const Samples& samples, const Setting& setting, 
   return run_fit(session, samples, setting, recorder, run);
 }
 
+bool adapt_to_backend(const Context& context, const Dataset& dataset, Setting& setting) {
+  if (context.beyond(dataset, make_spec(setting)).empty()) return true;
+  if (setting.empty != EmptyClusters::relocate) return false;
+  setting.empty = EmptyClusters::keep;
+  return context.beyond(dataset, make_spec(setting)).empty();
+}
+
 Trial fresh_fit(const Context& context, const Samples& samples, const Setting& setting,
                 Layout layout) {
   const Dataset dataset = make_dataset(samples, context.dtype(), layout);
-  const OwnedSession session = context.open(dataset, setting.clusters);
+  const OwnedSession session = context.open(dataset, make_spec(setting));
   Trial trial = run_fit(*session, samples, setting);
   expect(trial.status.ok(), "n={} d={} k={}: fit() failed: {}", samples.n, samples.d,
          setting.clusters, status_message(trial.status));
   return trial;
+}
+
+bool accepts_parameters(const Context& context) {
+  const Samples samples = rounded(cloud(50, 2, 63), context.dtype());
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  if (!context.beyond(dataset, 2).empty()) return false;
+  Session* session = nullptr;
+  const Status status =
+      context.backend().open(dataset.view(), context.parameters().list(), &session);
+  if (!status.ok()) return false;
+  const OwnedSession owned = opened(status, session, "data");
+  Setting setting;
+  setting.clusters = 2;
+  setting.centroids = first_rows(samples, 2);
+  setting.max_iterations = 1;
+  return run_fit(*owned, samples, setting).status.ok();
 }
 
 Labelling run_label(Session& session, const Samples& samples,

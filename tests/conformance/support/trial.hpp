@@ -18,8 +18,8 @@ struct Setting {
   std::int64_t clusters = 0;
   std::int64_t max_iterations = 20;
   bool fixed = false;
-  double tolerance = 0;  ///< absolute
-  EmptyClusters empty = EmptyClusters::relocate;
+  double tolerance = 0;                       ///< absolute
+  EmptyClusters empty = EmptyClusters::keep;  ///< every backend supports it
 };
 
 /// All kObserve... bits.
@@ -74,9 +74,17 @@ Trial run_fit(Session& session, const Samples& samples, const Setting& setting,
 /// As above, with the caller's recorder.
 Trial run_fit(Session& session, const Samples& samples, const Setting& setting, Recorder& recorder,
               const Run& run = {});
-/// Opens a session and runs a fit that must succeed.
+/// False if the backend does not support the fit. If it only refuses to relocate empty clusters,
+/// the setting is changed: they are kept.
+bool adapt_to_backend(const Context& context, const Dataset& dataset, Setting& setting);
+/// Opens a session and runs a fit that must succeed; skips the case if the backend does not support
+/// it.
 Trial fresh_fit(const Context& context, const Samples& samples, const Setting& setting,
                 Layout layout = {});
+
+/// True unless the backend refuses these parameters for this machine, for example a device that
+/// does not exist. limits/parameters tests whether a refusal is in order.
+bool accepts_parameters(const Context& context);
 
 struct Labelling {
   Status status;

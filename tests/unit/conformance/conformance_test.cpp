@@ -77,6 +77,103 @@ TEST(Conformance, ARefusalOfEverythingIsAFailure) {
   }
 }
 
+// Each refuses fits that backends may refuse, some without a number in the reason.
+template <class T>
+class FewSamplesStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape& shape, const ParameterList&, const FitSpec&) {
+    if (shape.samples >= 16) return {};
+    return Status::error(StatusCode::unsupported, "at least 16 samples");
+  }
+};
+template <class T>
+class NoToleranceStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape&, const ParameterList&, const FitSpec& spec) {
+    if (spec.tolerance == 0) return {};
+    return Status::error(StatusCode::unsupported, "no tolerance");
+  }
+};
+template <class T>
+class KeepingStep : public fake::FakeStep<T> {
+ public:
+  using fake::FakeStep<T>::FakeStep;
+  static Status supports(const ProblemShape&, const ParameterList&, const FitSpec& spec) {
+    if (spec.empty_clusters == EmptyClusters::keep) return {};
+    return Status::error(StatusCode::unsupported, "empty clusters are kept");
+  }
+};
+
+// The skipped results; none may fail.
+std::vector<std::string> skipped_of(const LoadedBackend& backend) {
+  std::vector<std::string> skipped;
+  conformance::Options options;
+  options.glob =
+      "lattice/*,invariants/separated,whole-fit/separated,edge/*,bisector/ties,stop/*,empty/*,"
+      "observe/*,session/*,partial/relocation,limits/supports,limits/estimate-many*,refusals/*";
+  const Report report = conformance::run(backend, options);
+  for (const conformance::Result& result : report.results) {
+    EXPECT_NE(result.outcome, Outcome::failed) << result.name << ": " << result.message;
+    if (result.outcome == Outcome::skipped) skipped.push_back(result.name);
+  }
+  return skipped;
+}
+
+TEST(Conformance, ACorrectRefusalSkipsOnlyTheCasesThatNeedWhatIsRefused) {
+  const std::vector<std::string> without = skipped_of(*fake::make<fake::FakeStep>("fake"));
+  const auto expect_skipped = [&](const std::shared_ptr<const LoadedBackend>& backend,
+                                  const std::vector<std::string>& globs) {
+    for (const std::string& name : skipped_of(*backend)) {
+      const bool expected = std::find(without.begin(), without.end(), name) != without.end() ||
+                            std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+                              return name.starts_with(glob);
+                            });
+      EXPECT_TRUE(expected) << backend->name() << ": " << name;
+    }
+  };
+  // Their data have a handful of samples.
+  expect_skipped(fake::make<FewSamplesStep>("few-samples"), {"stop/", "empty/", "edge/one-sample"});
+  expect_skipped(fake::make<NoToleranceStep>("no-tolerance"), {"stop/"});
+  expect_skipped(
+      fake::make<KeepingStep>("keeping"),
+      {"empty/relocate", "empty/error", "stop/relocation-goes-on", "partial/relocation"});
+}
+
+constexpr ParameterInfo kTableParameters[] = {
+    integer_parameter("table", 1, 1, 4096, "KiB of a table")};
+constexpr BackendInfo kTableInfo = [] {
+  BackendInfo info = fake::kInfo;
+  info.set_parameters(kTableParameters);
+  return info;
+}();
+
+// Forgets a parameter in the estimate.
+template <class T>
+class TableStep : public fake::FakeStep<T> {
+ public:
+  TableStep(const DatasetView& dataset, const ParameterList& parameters)
+      : fake::FakeStep<T>(dataset, parameters),
+        table_(static_cast<std::size_t>(1024 * parameters.integer("table"))) {}
+
+ private:
+  std::vector<char> table_;
+};
+
+TEST(Conformance, AnEstimateMustHoldAtTheEndsOfParameters) {
+  const LoadedBackend backend("fake", make_plugin_header("table", "1"),
+                              new StepBackend<TableStep, kTableInfo>, std::vector<DeviceInfo>(1),
+                              "");
+  conformance::Options options;
+  options.glob = "limits/estimate*";
+  const Report report = conformance::run(backend, options);
+  if (report.passed == 0) GTEST_SKIP() << "sanitizers replace the heap";
+  EXPECT_EQ(report.failed, 1);
+  EXPECT_TRUE(failure(report, "limits/estimate-parameters").starts_with("table=4096: "))
+      << failure(report, "limits/estimate-parameters");
+}
+
 template <class T>
 class ThrowingSupportsStep : public fake::FakeStep<T> {
  public:

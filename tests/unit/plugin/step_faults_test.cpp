@@ -288,6 +288,54 @@ TEST(StepFaults, ImpossibleDistancesAreThoseOfTakeDistances) {
   }
 }
 
+// Counts every label as an exact fallback.
+template <class Derived>
+struct FallingBackStep : SoundStep<Derived> {
+  using SoundStep<Derived>::SoundStep;
+  std::int64_t assign(RowRange block, std::int32_t* labels) {
+    fallbacks += block.size();
+    return SoundStep<Derived>::assign(block, labels);
+  }
+  std::int64_t fallbacks = 0;
+};
+// Clears the counter before each pass, not when it is taken.
+struct ClearingStep : FallingBackStep<ClearingStep> {
+  using FallingBackStep::FallingBackStep;
+  void begin_pass(const double* values, std::int64_t count, const StepPassOptions& options) {
+    fallbacks = 0;
+    FallingBackStep::begin_pass(values, count, options);
+  }
+  std::int64_t take_exact_fallbacks() { return fallbacks; }
+};
+struct TotalStep : FallingBackStep<TotalStep> {
+  using FallingBackStep::FallingBackStep;
+  std::int64_t take_exact_fallbacks() { return fallbacks; }
+};
+static_assert(CountsExactFallbacks<ClearingStep> && CountsExactFallbacks<TotalStep>);
+
+TEST(StepFaults, ExactFallbacksAreTakenAfterEachPass) {
+  ClearingStep step(Requests<ClearingStep>::kData.view());
+  LloydLoop<ClearingStep> loop(step, Requests<ClearingStep>::kData.view());
+  FitSpec spec;
+  spec.clusters = 2;
+  spec.initial_centroids = Requests<ClearingStep>::kStart.data();
+  spec.max_iterations = 3;
+  spec.stop_rule = StopRule::fixed;
+  FitResult result;
+  loop.fit(spec, nullptr, result);
+  EXPECT_EQ(result.iterations, 3);
+  EXPECT_EQ(result.exact_fallbacks, 4 * 6);  // with the closing assignment
+  EXPECT_EQ(Requests(step).passes(), kNothing);
+}
+
+TEST(StepFaults, MoreExactFallbacksThanSamplesInAPass) {
+  TotalStep step(Requests<TotalStep>::kData.view());
+  const std::string fault =
+      "the step's take_exact_fallbacks() returns 12 after a pass over 6 samples; it must count the "
+      "labels that the definition decided since the last call";
+  EXPECT_EQ(Requests(step).fit(), fault);
+}
+
 // Throws in the function that `throwing_function` names.
 std::string_view throwing_function;
 void (*throw_chosen)() = nullptr;

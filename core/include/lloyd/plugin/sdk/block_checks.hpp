@@ -94,6 +94,16 @@ inline std::int64_t checked_distances(std::int64_t distances) {
                                               "; 0 to 2^62 are possible");
 }
 
+// Throws StatusError unless a pass over `samples` rows can have had `fallbacks` exact fallbacks.
+inline std::int64_t checked_exact_fallbacks(std::int64_t fallbacks, std::int64_t samples) {
+  if (fallbacks >= 0 && fallbacks <= samples) return fallbacks;
+  throw StatusError(StatusCode::internal,
+                    "the step's take_exact_fallbacks() returns " + std::to_string(fallbacks) +
+                        " after a pass over " + std::to_string(samples) +
+                        " samples; it must count the labels that the definition decided since the "
+                        "last call");
+}
+
 // Throws StatusError unless the labels of a cluster are as many as its last sums have, after a pass
 // that reported no changed label.
 inline void check_closing_count(std::int64_t cluster, std::int64_t labels, std::int64_t sums) {

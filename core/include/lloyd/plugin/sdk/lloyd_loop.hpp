@@ -163,8 +163,7 @@ class LloydLoop {
       check_counts(*sums_, passes.has_labels ? 0 : dataset_.samples);
       passes.has_labels = true;
       result.distances = pass_distances();
-      result.exact_fallbacks = -1;
-      if constexpr (CountsExactFallbacks<S>) result.exact_fallbacks = take_exact_fallbacks();
+      result.exact_fallbacks = pass_exact_fallbacks();
     });
   }
 
@@ -567,7 +566,7 @@ class LloydLoop {
                                                                    : Accumulate::sums;
       loop_.assign_all(centroids().data(), labels_, accumulate_,
                        has_labels_ ? LabelsBefore::some : LabelsBefore::none);
-      distances_ += loop_.pass_distances();
+      count_pass();
       changed_ = 0;
       loop_.for_each_worker([&](const LoopWorker& worker) { changed_ += worker.changed; });
       if (!has_labels_) detail::check_first_labels(changed_, loop_.dataset_.samples);
@@ -580,7 +579,7 @@ class LloydLoop {
 
     void close(FitResult& result) override {
       loop_.assign_all(centroids().data(), labels_, Accumulate::counts_and_inertia);
-      distances_ += loop_.pass_distances();
+      count_pass();
       if (is_fixed_point()) check_closing_counts();
       loop_.publish(result.labels != nullptr, result.counts, result.inertia, result.valid);
     }
@@ -591,9 +590,7 @@ class LloydLoop {
 
     void report(FitResult& result) override {
       result.distances = distances_;
-      if constexpr (CountsExactFallbacks<S>) {
-        result.exact_fallbacks = loop_.take_exact_fallbacks();
-      }
+      if constexpr (CountsExactFallbacks<S>) result.exact_fallbacks = exact_fallbacks_;
     }
 
     std::vector<FarSample> find_farthest(std::int64_t wanted) override {
@@ -630,6 +627,12 @@ class LloydLoop {
     std::int64_t changed() const override { return changed_; }
 
    private:
+    // Called after each pass.
+    void count_pass() {
+      distances_ += loop_.pass_distances();
+      exact_fallbacks_ += loop_.pass_exact_fallbacks();
+    }
+
     // If no label changed since the last sums, their counts are also those of the labels.
     void check_closing_counts() {
       std::int64_t changed = 0;
@@ -653,6 +656,7 @@ class LloydLoop {
     bool has_labels_ = false;        // after the first assignment
     std::int64_t changed_ = 0;       // labels that the last assignment changed
     std::int64_t distances_ = 0;
+    std::int64_t exact_fallbacks_ = 0;  // meaningless unless the step counts them
   };
 
   // Number of distances that the last pass computed.
@@ -665,9 +669,16 @@ class LloydLoop {
     }
   }
 
-  std::int64_t take_exact_fallbacks() requires CountsExactFallbacks<S> {
-    return detail::call_step("take_exact_fallbacks()",
-                             [&] { return step_.take_exact_fallbacks(); });
+  // Number of labels that the definition decided in the last pass; -1 if the step does not count
+  // them.
+  std::int64_t pass_exact_fallbacks() {
+    if constexpr (CountsExactFallbacks<S>) {
+      return detail::checked_exact_fallbacks(
+          detail::call_step("take_exact_fallbacks()", [&] { return step_.take_exact_fallbacks(); }),
+          dataset_.samples);
+    } else {
+      return -1;
+    }
   }
 
   void sum_by_worker(const std::int32_t* labels) {

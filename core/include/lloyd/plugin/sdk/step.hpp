@@ -97,8 +97,8 @@ concept HasSumKernels = requires(const S& step) {
 };
 
 /// A step that screens: `take_exact_fallbacks()` returns the number of labels that the definition
-/// decided since begin_fit() or the last call, over all blocks. Called within a fit, between
-/// passes.
+/// decided since begin_fit() or the last call, over all blocks. Called on the thread of the fit
+/// after each pass of a fit, so the counters may also be cleared in begin_pass().
 template <class S>
 concept CountsExactFallbacks = requires(S& step) {
   { step.take_exact_fallbacks() } -> std::same_as<std::int64_t>;
@@ -106,7 +106,7 @@ concept CountsExactFallbacks = requires(S& step) {
 
 /// A step that prunes distance computations with bounds that it keeps from one pass of a fit to the
 /// next. `take_distances()` returns the number of distances computed since begin_fit() or the last
-/// call. Called within a fit, between passes.
+/// call. Called at the same times as take_exact_fallbacks().
 template <class S>
 concept KeepsBounds = requires(S& step) {
   { step.take_distances() } -> std::same_as<std::int64_t>;

@@ -53,7 +53,7 @@ class StepSession final : public Session, public PassKernels, public WindowedPas
       if (name == kPassKernels || name == kSeedingKernels) return nullptr;  // they read samples
     }
     if (name == kPassKernels) return static_cast<PassKernels*>(this);
-    return step_.query(interface_name);
+    return step_.query(name);
   }
   void release() noexcept override { delete this; }
 

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/sdk/step.hpp>
@@ -32,6 +33,15 @@ concept DeclaresMoveSamples = requires {
   &S::move_samples;
 };
 
+template <class S>
+concept DeclaresQuery = requires(S& step) {
+  step.query("");
+};
+template <class S>
+concept AnswersQueries = requires(S& step, std::string_view name) {
+  { step.query(name) } -> std::same_as<void*>;
+};
+
 // Steps whose samples are labelled one at a time by RowStep::assign().
 template <class S>
 concept UsesRowAssign = std::derived_from<S, RowStep<S, typename S::value_type>> && requires {
@@ -41,6 +51,7 @@ concept UsesRowAssign = std::derived_from<S, RowStep<S, typename S::value_type>>
 template <class S>
 concept LabelsRows = requires(const S& step, const typename S::value_type* x) {
   { step.label(x) } -> std::convertible_to<std::int32_t>;
+  requires sizeof(step.label(x)) >= sizeof(std::int32_t);  // a narrower one has not all labels
 };
 
 // For LloydLoop: optional members must have the declarations of the concepts in step.hpp.
@@ -57,6 +68,9 @@ constexpr bool check_step() {
                 "labels, std::int64_t");
   static_assert(ReadsRowWindows<S> || !DeclaresMoveSamples<S>,
                 "the step's move_samples(const void*, RowRange) must be public");
+  static_assert(AnswersQueries<S> || !DeclaresQuery<S>,
+                "the step's query() must take std::string_view and return void*: names are "
+                "compared as strings, not as pointers");
   static_assert(LabelsRows<S> || !UsesRowAssign<S>,
                 "the step's label(const T*) must be public and const, and return std::int32_t");
   return true;
