@@ -24,10 +24,10 @@ class RowMapping {
   virtual void release(RowRange rows) const = 0;
 };
 
-/// The place of a value in a table, counted from 0.
+/// The place of a value in a table.
 struct ValuePlace {
-  std::int64_t row = 0;
-  std::int64_t column = 0;
+  std::int64_t row = 0;     ///< counted from 0
+  std::int64_t column = 0;  ///< the same
 };
 
 /// A read-only matrix of n samples by d features that need not be in memory. All functions are
