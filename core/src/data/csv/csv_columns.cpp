@@ -30,13 +30,6 @@ std::optional<std::int64_t> column_number(std::string_view text) {
   return number;
 }
 
-// True for an integer, including numbers of no column such as -1.
-bool is_integer(std::string_view text) {
-  text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 struct CsvRow {
   std::vector<CsvCell> cells;
   std::string_view before_last;  // text of the row before its last cell
@@ -337,7 +330,11 @@ class ColumnFinder {
     }
     const auto number = column_number(column);
     if (number && *number < count_) return *number;
-    if (column.empty()) fail("a column without a name is chosen, but every column has a name");
+    if (column.empty()) {
+      fail(
+          fmt::format("a column without a name is chosen, but {}",
+                      names_.empty() ? "the file has no column names" : "every column has a name"));
+    }
     if (number || names_.empty()) {
       fail(fmt::format("there is no column '{}'; the columns are 0 to {}", shown(column),
                        count_ - 1));

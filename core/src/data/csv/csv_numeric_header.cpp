@@ -55,11 +55,6 @@ bool are_usual_names(const std::vector<double>& names) {
   return true;
 }
 
-bool is_integer_text(std::string_view text) {
-  text.remove_prefix(text.starts_with('-') ? 1 : 0);
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 }  // namespace
 
 bool counts_columns(const std::vector<CsvCell>& first, const std::vector<CsvCell>& second) {
@@ -91,7 +86,7 @@ bool is_header_above_index(const std::vector<CsvCell>& first, CsvCursor below) {
     for (std::int64_t row = 0; row < max_rows && below.find_row(); ++row) {
       const std::string_view text = below.take_cell(0).text;
       const bool number = is_number(text);
-      if (text.empty() || (number && !is_integer_text(text))) return false;
+      if (text.empty() || (number && !is_integer(text))) return false;
       if (!index.insert(text).second) return false;
       if (row == 0) start = text;
       is_text = is_text && !number && !is_missing_value(text);

@@ -1,4 +1,4 @@
-// Recognises first rows of numbers that name the columns, as programs write for unnamed columns.
+// Recognizes first rows of numbers that name the columns, as programs write for unnamed columns.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// CheckedWriter: refuses calls that the writers of the formats do not expect.
+// Refuses tables, and calls of a RowWriter, that the writers of the formats do not expect.
 #include <string>
 #include <utility>
 
@@ -68,8 +68,7 @@ void check_table(const std::filesystem::path& file, const TableFormat& table) {
   }
   if (table.rows < 0) {
     throw InputError(
-        fmt::format("{}: the number of rows is {}; it must be 0, if it is unknown, or "
-                    "more",
+        fmt::format("{}: the number of rows is {}; it must be 0, if it is unknown, or more",
                     file.string(), table.rows));
   }
   if (!table.feature_names.empty() && std::ssize(table.feature_names) != table.features) {

@@ -344,6 +344,9 @@ TEST_F(CsvValues, TakesNumbersAboveAnIndexAsHeader) {
   }
   EXPECT_EQ(refusal("x,y\n1,2\n", nameless),
             "t.csv: a column without a name is chosen, but every column has a name");
+  nameless.header = false;
+  EXPECT_EQ(refusal("1,2\n3,4\n", nameless),
+            "t.csv: a column without a name is chosen, but the file has no column names");
 }
 
 // A first sample without its first value.

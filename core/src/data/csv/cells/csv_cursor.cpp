@@ -57,6 +57,12 @@ std::string CsvCell::unquoted() const {
   return result;
 }
 
+bool is_integer(std::string_view text) {
+  text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 bool is_number(std::string_view text) {
   double value = 0;
   const std::errc error = parse(text, value);

@@ -48,6 +48,9 @@ struct CsvCell {
 
 /// True if the whole text is a number, finite or not.
 bool is_number(std::string_view text);
+
+/// True for digits, with or without a sign.
+bool is_integer(std::string_view text);
 /// The text without the spaces and tabs at its ends, which a number in quotes may have.
 std::string_view trimmed(std::string_view text);
 
