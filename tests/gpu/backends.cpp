@@ -116,8 +116,8 @@ void check_one_iteration(BackendSession& session, std::int64_t clusters) {
     const std::lock_guard<std::mutex> lock(merging);
     sums.merge(part);
   });
-  std::vector<double> expected = start;
-  move_to_means(sums, d, expected);
+  std::vector<double> expected(start.size());
+  move_to_means(sums, d, start, expected);
   EXPECT_EQ(fit.centroids, expected);
   std::int64_t total = 0;
   for (std::int64_t c = 0; c < clusters; ++c) {

@@ -24,6 +24,7 @@
 #include "distributed/pass_totals.hpp"
 #include "session/partial_check.hpp"
 #include "session/status_error.hpp"
+#include "session/sum_checks.hpp"
 
 namespace lloyd {
 namespace {
@@ -74,6 +75,7 @@ class DistributedSession::Passes final : public HostFitPasses {
         observe_(spec.observe),
         limbs_(
             message_limbs(session.plan_, session.dataset_.total_samples(), session.ranks_.size())),
+        mean_check_(session.plan_, session.dataset_.statistics().data()),
         totals_(spec.clusters, session.dataset_.features()),
         sums_(session.plan_, spec.clusters),
         message_(spec.clusters,
@@ -191,14 +193,12 @@ class DistributedSession::Passes final : public HostFitPasses {
 
  protected:
   ClusterSums& sum_labels() override {
-    // All ranks have the same sums, so that all throw or none.
-    const Status checked = status_of([&] {
-      check_means(session_.plan_, session_.dataset_.statistics().data(), totals_.sums,
-                  totals_.counts);
-    });
-    if (!checked.ok()) throw AgreedError(checked);
+    if (totals_.has_empty_cluster()) check_means();
     sums_.load(totals_.sums.data(), totals_.counts.data());
     return sums_;
+  }
+  void check_moved() override {
+    if (!mean_check_.contains(centroids())) check_means();
   }
   std::int64_t changed() const override { return totals_.changed; }
   [[noreturn]] void fail(const Status& status) override { throw AgreedError(status); }
@@ -209,6 +209,12 @@ class DistributedSession::Passes final : public HostFitPasses {
     message.add_up(session_.ranks_, status, observer_.stop_requested());
     const std::string fault = totals_.add(message, session_.dataset_.total_samples());
     if (!fault.empty()) throw AgreedError(StatusCode::internal, fault);
+  }
+
+  // All ranks have the same sums, so that all throw or none.
+  void check_means() {
+    const Status checked = status_of([&] { mean_check_.check(totals_.sums, totals_.counts); });
+    if (!checked.ok()) throw AgreedError(checked);
   }
 
   // Compensated sums and counts by the current labels: each rank in turn adds its rows to those of
@@ -250,6 +256,7 @@ class DistributedSession::Passes final : public HostFitPasses {
   std::int64_t clusters_;
   std::uint32_t observe_;
   SumLimbs limbs_;
+  MeanCheck mean_check_;
   PassTotals totals_;  // of all ranks
   ClusterSums sums_;   // a copy of its sums and counts, in which samples are relocated
   PassMessage message_, closing_;

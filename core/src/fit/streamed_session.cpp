@@ -18,6 +18,7 @@
 #include "session/session_notes.hpp"
 #include "session/session_pointer.hpp"
 #include "session/status_error.hpp"
+#include "session/sum_checks.hpp"
 
 namespace lloyd {
 namespace {
@@ -34,6 +35,7 @@ class StreamedSession::Passes final : public HostFitPasses {
         session_(session),
         observer_(observer),
         clusters_(spec.clusters),
+        mean_check_(session.plan_, session.dataset_.statistics().data()),
         labels_(result.labels),
         words_(static_cast<std::size_t>(spec.clusters * session.dataset_.features())),
         counts_(static_cast<std::size_t>(spec.clusters)) {
@@ -119,10 +121,15 @@ class StreamedSession::Passes final : public HostFitPasses {
 
  protected:
   ClusterSums& sum_labels() override {
-    check_means(session_.plan_, session_.dataset_.statistics().data(), words_, counts_);
+    if (std::find(counts_.begin(), counts_.end(), 0) != counts_.end()) {
+      mean_check_.check(words_, counts_);
+    }
     if (!sums_) sums_.emplace(session_.plan_, clusters_);
     sums_->load(words_.data(), counts_.data());
     return *sums_;
+  }
+  void check_moved() override {
+    if (!mean_check_.contains(centroids())) mean_check_.check(words_, counts_);
   }
   std::int64_t changed() const override { return changed_; }
 
@@ -139,6 +146,7 @@ class StreamedSession::Passes final : public HostFitPasses {
   StreamedSession& session_;
   Observer* observer_;
   std::int64_t clusters_;
+  MeanCheck mean_check_;
   std::int32_t* labels_;  // n: the caller's, or own ones where they are not wanted
   std::vector<std::int32_t> own_labels_;
   std::vector<SumWords> words_;       // of the last assignment, as are the next three

@@ -8,7 +8,6 @@
 
 #include "fit/elapsed.hpp"
 #include "fit/row_sums.hpp"
-#include "session/partial_check.hpp"
 
 namespace lloyd {
 namespace {
@@ -33,6 +32,7 @@ WindowedFit::WindowedFit(Session& session, StreamedPasses& kernels, const Datase
       observer_(observer),
       labels_(array_for_labels(result.labels, own_labels_, dataset.samples())),
       limbs_(message_limbs(plan, dataset.samples(), 1)),
+      mean_check_(plan, dataset.statistics().data()),
       totals_(spec.clusters, dataset.features()),
       sums_(plan, spec.clusters),
       message_(spec.clusters, limbs_.count * spec.clusters * dataset.features(), false),
@@ -55,9 +55,13 @@ void WindowedFit::assign() {
 }
 
 ClusterSums& WindowedFit::sum_labels() {
-  check_means(plan_, dataset_.statistics().data(), totals_.sums, totals_.counts);
+  if (totals_.has_empty_cluster()) mean_check_.check(totals_.sums, totals_.counts);
   sums_.load(totals_.sums.data(), totals_.counts.data());
   return sums_;
+}
+
+void WindowedFit::check_moved() {
+  if (!mean_check_.contains(centroids())) mean_check_.check(totals_.sums, totals_.counts);
 }
 
 void WindowedFit::close(FitResult& result) {

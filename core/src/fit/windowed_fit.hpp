@@ -12,6 +12,7 @@
 #include "distributed/pass_message.hpp"
 #include "distributed/pass_totals.hpp"
 #include "fit/streamed_passes.hpp"
+#include "session/sum_checks.hpp"
 
 namespace lloyd {
 
@@ -34,6 +35,7 @@ class WindowedFit final : public HostFitPasses {
 
  protected:
   ClusterSums& sum_labels() override;
+  void check_moved() override;
   std::int64_t changed() const override { return totals_.changed; }
 
  private:
@@ -48,6 +50,7 @@ class WindowedFit final : public HostFitPasses {
   std::vector<std::int32_t> own_labels_;
   std::int32_t* labels_;  // n: the caller's, or own_labels_
   SumLimbs limbs_;
+  MeanCheck mean_check_;
   PassTotals totals_;
   ClusterSums sums_;  // a copy of its sums and counts, in which samples are relocated
   PassMessage message_;

@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/requests.hpp>
-#include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 namespace lloyd {
 
@@ -33,16 +31,5 @@ class PartialCheck {
   std::vector<std::int32_t> former_labels_;
   std::vector<std::int64_t> former_counts_;
 };
-
-/// Throws StatusError if the mean of a cluster, from the sums and counts of all rows, is not finite
-/// or outside of the range of the data.
-void check_means(const SumPlan& plan, const FeatureStatistics* statistics,
-                 const std::vector<SumWords>& sums, const std::vector<std::int64_t>& counts);
-
-/// Throws StatusError unless the returned sums match `expected`, the sums of the same samples:
-/// integer forms must be equal, compensated sums must agree up to the rounding of another order of
-/// summation.
-void check_sums(const SumPlan& plan, const FeatureStatistics* statistics,
-                const std::vector<SumWords>& sums, ClusterSums& expected);
 
 }  // namespace lloyd

@@ -7,6 +7,7 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lloyd/plugin/abi/backend.hpp>
@@ -136,8 +137,9 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
     FinishedIterations finished;
     finished.changed = changed();
     finished.relocations = relocate_empty_clusters(spec_, iteration, sums, *this);
-    former_centroids_ = centroids_;
-    move_to_means(sums, features_, centroids_);
+    std::swap(former_centroids_, centroids_);
+    move_to_means(sums, features_, former_centroids_, centroids_);
+    check_moved();
     is_fixed_point_ = has_means_ && finished.changed == 0 && finished.relocations == 0;
     has_means_ = finished.relocations == 0;
     if (is_fixed_point_ && centroids_ != former_centroids_) fail_moved(iteration);
@@ -151,7 +153,8 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
   HostFitPasses(const FitSpec& spec, std::int64_t features)
       : spec_(spec),
         features_(features),
-        centroids_(spec.initial_centroids, spec.initial_centroids + spec.clusters * features) {}
+        centroids_(spec.initial_centroids, spec.initial_centroids + spec.clusters * features),
+        former_centroids_(centroids_.size()) {}
   ~HostFitPasses() = default;
 
   /// Cluster sums and counts for the labels of assign(): exact, or compensated in row order. Valid
@@ -159,6 +162,8 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
   virtual ClusterSums& sum_labels() = 0;
   /// Number of labels that assign() changed.
   virtual std::int64_t changed() const = 0;
+  /// Called when the centroids have moved, to check them; throws StatusError.
+  virtual void check_moved() {}
   /// Throws StatusError. Passes of several ranks, which all fail alike here, override it.
   [[noreturn]] virtual void fail(const Status& status) { throw StatusError(status); }
   /// True if the last iteration changed no label and no centroid: another assignment would give the

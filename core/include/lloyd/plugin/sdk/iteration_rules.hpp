@@ -56,11 +56,17 @@ inline std::vector<Relocation> choose_relocations(const std::vector<std::int32_t
                         std::to_string(iteration) + ", and the policy is 'error'");
 }
 
-/// Moves each centroid (k x d) to the mean of its cluster; centroids of empty clusters stay.
-inline void move_to_means(ClusterSums& sums, std::int64_t features,
-                          std::vector<double>& centroids) {
+/// Moves the centroids `from` to the means of their clusters, which it writes to `to`; centroids of
+/// empty clusters stay. Both are k x d, and different vectors.
+inline void move_to_means(ClusterSums& sums, std::int64_t features, const std::vector<double>& from,
+                          std::vector<double>& to) {
   for (std::int64_t c = 0; c < sums.clusters(); ++c) {
-    if (sums.count(c) > 0) sums.mean(c, centroids.data() + c * features);
+    double* const centroid = to.data() + c * features;
+    if (sums.count(c) > 0) {
+      sums.mean(c, centroid);
+    } else {
+      std::copy_n(from.data() + c * features, features, centroid);
+    }
   }
 }
 
@@ -76,9 +82,12 @@ inline double squared_shift(const std::vector<double>& from, const std::vector<d
   const std::size_t used =
       std::bit_ceil(std::clamp<std::size_t>(from.size(), 1, kShiftPartialSums));
   std::fill_n(partial_sums, used, 0.0);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const double move = to[i] - from[i];
-    partial_sums[i % kShiftPartialSums] += move * move;
+  for (std::size_t begin = 0; begin < from.size(); begin += kShiftPartialSums) {
+    const std::size_t count = std::min<std::size_t>(from.size() - begin, kShiftPartialSums);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double move = to[begin + i] - from[begin + i];
+      partial_sums[i] += move * move;
+    }
   }
   for (std::size_t half = used / 2; half > 0; half /= 2) {
     for (std::size_t i = 0; i < half; ++i) partial_sums[i] += partial_sums[i + half];
