@@ -17,17 +17,16 @@ namespace lloyd {
 /// A 128-bit integer, two's complement.
 __extension__ typedef __int128 Int128;
 
-/// Converts to double, rounding to nearest. Values of at most 106 bits take a few instructions; the
-/// compiler's conversion takes several times as long.
+/// Converts to double, rounding to nearest. Values below 2^105 take a few instructions and no
+/// branch that depends on their magnitude; the compiler's conversion takes several times as long.
 inline double to_double(Int128 value) {
-  const auto low = static_cast<std::int64_t>(value);
-  if (value == low) return static_cast<double>(low);
   constexpr std::int64_t kPart = std::int64_t{1} << 53;
-  const Int128 high = value >> 53;
-  if (high < -kPart || high > kPart) return static_cast<double>(value);
+  constexpr std::int64_t kTop = std::int64_t{1} << (105 - 64);
+  const auto top = static_cast<std::int64_t>(value >> 64);
+  if (top < -kTop || top >= kTop) return static_cast<double>(value);
   // Both parts are exact in double, so that only their sum is rounded.
-  return static_cast<double>(static_cast<std::int64_t>(high)) * 0x1p53 +
-         static_cast<double>(low & (kPart - 1));
+  return static_cast<double>(static_cast<std::int64_t>(value >> 53)) * 0x1p53 +
+         static_cast<double>(static_cast<std::int64_t>(value) & (kPart - 1));
 }
 
 /// Adds an integer to its limbs, which are `stride` values apart. With its sign, it must fit in
