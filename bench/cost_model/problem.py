@@ -8,6 +8,11 @@ CHUNK_VALUES = 2 ** 20  # MpiCommunicator::kMaxElements: values per MPI call
 VALUE_BYTES = 8
 
 
+def limb_bits(ranks):
+    """Bits of the limbs of a sum: message_limbs()."""
+    return 62 - (ranks - 1).bit_length()
+
+
 @dataclasses.dataclass(frozen=True)
 class Problem:
     samples: int
@@ -24,17 +29,21 @@ class Problem:
         """Estimate for random float32 values of 24 bits: the smallest of n x d values is 1 / (4 n d) of the largest."""
         return self.value_bits or 26 + (self.samples * self.features).bit_length()
 
+    @property
+    def change_bits(self):
+        """change_bits() in core/src/distributed/pass_message.hpp."""
+        return self.bits + self.samples.bit_length() + 2
+
     def limbs(self, ranks):
-        """64-bit integers per sum: message_limbs() in core/src/distributed/pass_message.hpp."""
-        count_bits = self.samples.bit_length()
-        if self.bits + count_bits + 1 <= 63:
-            return 1
-        limb_bits = 62 - (ranks - 1).bit_length()
-        return -(-(self.bits + count_bits + 2) // limb_bits)
+        """64-bit integers per sum: message_limbs() in the same file."""
+        return 1 if self.change_bits <= 64 else -(-self.change_bits // limb_bits(ranks))
 
     def message_values(self, ranks):
         """64-bit integers in the all-reduce of an iteration without observed inertia."""
-        return FIELDS + self.clusters + self.limbs(ranks) * self.cells
+        limbs = self.limbs(ranks)
+        # has_short_high_limbs()
+        unsent = self.cells // 2 if limbs == 2 and self.change_bits - limb_bits(ranks) <= 30 else 0
+        return FIELDS + self.clusters + limbs * self.cells - unsent
 
     def message_bytes(self, ranks):
         return VALUE_BYTES * self.message_values(ranks)

@@ -80,7 +80,9 @@ class DistributedSession::Passes final : public HostFitPasses {
         sums_(session.plan_, spec.clusters),
         message_(spec.clusters,
                  session.plan_.is_integer() ? limbs_.count * std::ssize(totals_.sums) : 0,
-                 (observe_ & kObserveInertia) != 0),
+                 (observe_ & kObserveInertia) != 0,
+                 session.plan_.is_integer() &&
+                     has_short_high_limbs(session.plan_, session.dataset_.total_samples(), limbs_)),
         closing_(spec.clusters, 0, true) {
     std::int32_t* labels = result.labels;
     const bool needs_labels = (observe_ & kObserveLabels) != 0 || !session.plan_.is_integer();

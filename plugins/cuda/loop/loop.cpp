@@ -307,7 +307,13 @@ void DeviceLoop<T>::wait_for_state() {
 template <class T>
 void DeviceLoop<T>::upload_state() {
   stream_.synchronize();  // an earlier copy may still be reading host_state_
-  state_.arrived = 0;     // of a cancelled kernel, only some blocks may have arrived
+  enqueue_state();
+}
+
+// upload_state() when no copy of the state is under way.
+template <class T>
+void DeviceLoop<T>::enqueue_state() {
+  state_.arrived = 0;  // of a cancelled kernel, only some blocks may have arrived
   host_state_[0] = state_;
   progress_[0] = static_cast<unsigned long long>(state_.iterations) << kProgressHaltBits |
                  static_cast<unsigned long long>(state_.halt);

@@ -118,6 +118,7 @@ class DeviceLoop {
   void fetch_state();
   void wait_for_state();
   void upload_state();
+  void enqueue_state();
   bool cancelled() const { return state_.halt == kHaltCancelled; }
   void raise_cancel();
 

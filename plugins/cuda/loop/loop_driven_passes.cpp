@@ -4,6 +4,7 @@
 #include <lloyd/plugin/sdk/pass_rules.hpp>
 
 #include "cuda/loop/loop_driven_passes.hpp"
+#include "cuda/passes/change_pass.hpp"
 
 namespace lloyd_cuda {
 
@@ -20,7 +21,7 @@ void DeviceLoop<T>::begin_passes(const lloyd::PassOptions& options) {
   end_passes();
   lloyd::check_pass_options(plan_, options);
   prepare(options.clusters, nullptr);
-  driven_ = std::make_unique<DrivenPasses>(plan_, options);
+  driven_ = std::make_unique<DrivenPasses>(options, dataset_.features);
 }
 
 template <class T>
@@ -29,12 +30,11 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
   use_passes(observer, [&](DrivenPasses& driven) {
     const std::int64_t number = driven.passes;
     bool continues = false;
-    // The last pass has been waited for, so that the device no longer reads the buffer.
-    std::copy_n(request.centroids, cells(), driven.centroids.data());
     if (number == 0) {
+      std::copy_n(request.centroids, cells(), driven.centroids.data());
       start_from(driven.centroids.data());
     } else {
-      continues = continue_from(driven.centroids.data(), number);
+      continues = continue_from(request.centroids, number);
     }
     if (!continues) driven.distances = 0;
     Pass pass = pass_of(number, all_rows());
@@ -43,21 +43,26 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
     pass.totals = {sums_[number % 2].data(), counts_[number % 2].data()};
     pass.sums_changes = (number == 0 || continues) && step_.sums_changes();
     step_.assign(pass);
-    inertia_.clear(stream_);
-    if (request.inertia != nullptr) measure(number, all_rows(), nullptr, inertia_.data());
-    sums_[number % 2].download(driven.words.data(), cells(), stream_);
-    check(cudaMemcpyAsync(driven.counts.data(), counts_[number % 2].data(),
-                          static_cast<std::size_t>(clusters_) * sizeof(std::int64_t),
-                          cudaMemcpyDeviceToHost, stream_),
-          "copying the counts");
+    const bool with_sums = request.sums != nullptr;
+    enqueue_changes(pass.totals, {sums_[(number + 1) % 2].data(), counts_[(number + 1) % 2].data()},
+                    {with_sums ? driven.sums.device_data() : nullptr, driven.counts.device_data()},
+                    clusters_, dataset_.features, stream_);
+    if (request.inertia != nullptr) {
+      inertia_.clear(stream_);
+      measure(number, all_rows(), nullptr, inertia_.data());
+    }
     wait_for_state();
     if (cancelled()) lloyd::throw_cancelled();
 
     ++driven.passes;
-    const auto k = static_cast<std::size_t>(clusters_);
-    driven.changes.add_sums({driven.words.data(), static_cast<std::size_t>(cells())}, driven.limbs,
-                            request.sums);
-    driven.changes.add_counts({driven.counts.data(), k}, request.counts);
+    for (std::int64_t i = 0; with_sums && i < cells(); ++i) {
+      const lloyd::SumWords& change = driven.sums[i];
+      lloyd::add_limbs(static_cast<lloyd::Int128>(change.high) << 64 | change.low, driven.limbs,
+                       request.sums + i, static_cast<std::size_t>(cells()));
+    }
+    for (std::int64_t c = 0; request.counts != nullptr && c < clusters_; ++c) {
+      request.counts[c] += static_cast<std::int64_t>(driven.counts[c]);
+    }
     if (request.inertia != nullptr) request.inertia->add(inertia_.fetch(stream_));
     result.changed = static_cast<std::int64_t>(state_.changed);
     const std::int64_t counted = step_.distances();
@@ -72,16 +77,14 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
 template <class T>
 bool DeviceLoop<T>::continue_from(const double* centroids, std::int64_t number) {
   const auto slot = static_cast<std::size_t>(number % 2);
-  upload_centroids(centroids, slot);
-  const bool continues = in_float64_ || !needs_float64(centroids);
-  if (continues) {
-    carry_totals_over(number);
-  } else {
-    clear_totals(number);
-  }
+  // The last pass has been waited for, so that the device no longer reads the pinned buffers.
   state_ = {};
-  upload_state();
-  if (continues) return true;
+  enqueue_state();
+  carry_totals_over(number);
+  std::copy_n(centroids, cells(), driven_->centroids.data());
+  upload_centroids(driven_->centroids.data(), slot);
+  if (in_float64_ || !needs_float64(centroids)) return true;
+  clear_totals(number);
   in_float64_ = true;
   step_.prepare(clusters_, cancel_requested_);
   return false;

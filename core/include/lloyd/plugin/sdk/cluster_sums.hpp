@@ -33,6 +33,13 @@ inline double to_double(Int128 value) {
 /// SumLimbs::count * SumLimbs::bits bits.
 inline void add_limbs(Int128 value, const SumLimbs& limbs, std::int64_t* sums, std::size_t stride) {
   const auto mask = (std::uint64_t{1} << limbs.bits) - 1;
+  if (limbs.count == 2) {  // the usual number, without shifts of 128 bits
+    const auto low = static_cast<std::uint64_t>(value);
+    const auto high = static_cast<std::uint64_t>(value >> 64);
+    sums[0] += static_cast<std::int64_t>(low & mask);
+    sums[stride] += static_cast<std::int64_t>(high << (64 - limbs.bits) | low >> limbs.bits);
+    return;
+  }
   for (int limb = 0; limb + 1 < limbs.count; ++limb, sums += stride) {
     *sums += static_cast<std::int64_t>(static_cast<std::uint64_t>(value) & mask);
     value >>= limbs.bits;

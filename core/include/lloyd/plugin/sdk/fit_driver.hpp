@@ -145,7 +145,11 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
     if (is_fixed_point_ && centroids_ != former_centroids_) fail_moved(iteration);
     return finished;
   }
-  double squared_shift() final { return lloyd::squared_shift(former_centroids_, centroids_); }
+  double squared_shift() final {
+    const bool is_used =
+        spec_.observe != 0 || (spec_.stop_rule == StopRule::converge && spec_.tolerance > 0);
+    return is_used ? lloyd::squared_shift(former_centroids_, centroids_) : 0;
+  }
   std::span<const double> centroids() final { return centroids_; }
 
  protected:

@@ -28,7 +28,6 @@ class TotalChanges {
       std::copy(words.begin(), words.end(), words_.begin());
       return;
     }
-    if (limbs.count == 2) return add_two_limbs(words, limbs.bits, sums);
     for (std::size_t i = 0; i < words.size(); ++i) {
       const Word128 change = bits_of(words[i]) - bits_of(words_[i]);
       words_[i] = words[i];
@@ -45,20 +44,6 @@ class TotalChanges {
 
  private:
   __extension__ typedef unsigned __int128 Word128;
-
-  // add_sums() for the usual number of limbs, without shifts of 128 bits.
-  void add_two_limbs(std::span<const SumWords> words, int bits, std::int64_t* sums) {
-    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    std::int64_t* const high_sums = sums + words.size();
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::uint64_t low = words[i].low - words_[i].low;
-      const std::uint64_t high =
-          words[i].high - words_[i].high - (words[i].low < words_[i].low ? 1 : 0);
-      words_[i] = words[i];
-      sums[i] += static_cast<std::int64_t>(low & mask);
-      high_sums[i] += static_cast<std::int64_t>(high << (64 - bits) | low >> bits);
-    }
-  }
 
   static Word128 bits_of(const SumWords& words) {
     return static_cast<Word128>(words.high) << 64 | words.low;
