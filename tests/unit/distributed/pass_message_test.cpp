@@ -41,11 +41,11 @@ TEST(PackedPairs, AddUpToTheSumsOfTheValues) {
   }
 }
 
-TEST(PackedPairs, HoldTheLargestAndTheLeast32BitIntegers) {
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
-  constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
-  for (const std::int64_t a : {kLeast, kLargest, std::int64_t{-1}, std::int64_t{0}}) {
-    for (const std::int64_t b : {kLeast, kLargest, std::int64_t{-1}, std::int64_t{0}}) {
+TEST(PackedPairs, HoldTheLimitsOf32Bits) {
+  constexpr std::int64_t kMin = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  for (const std::int64_t a : {kMin, kMax, std::int64_t{-1}, std::int64_t{0}}) {
+    for (const std::int64_t b : {kMin, kMax, std::int64_t{-1}, std::int64_t{0}}) {
       EXPECT_EQ(sum_of_packed({{a, b}}), (Values{a, b}));
     }
   }
