@@ -19,8 +19,8 @@ def rabenseifner(m, P, a, b, c):
     return 2 * log2_ceil(P) * a + (P - 1) / P * m * (2 * b + c)
 
 
-def by_centroid(m, P, a, b, c, limbs=3):
-    return 2 * log2_ceil(P) * a + (P - 1) / P * m * ((1 + 1 / limbs) * b + c)
+def by_centroid(m, P, a, b, c, values_per_sum=3):
+    return 2 * log2_ceil(P) * a + (P - 1) / P * m * ((1 + 1 / values_per_sum) * b + c)
 
 
 def ring(m, P, a, b, c):

@@ -51,12 +51,11 @@ def all_reduce(schedule, values, machine, ranks, start, chunk_values=CHUNK_VALUE
 
 
 def simulate_iteration(problem, machine, ranks, algorithm):
-    limbs = problem.limbs(ranks)
     schedule = SCHEDULES[algorithm]
     values = problem.message_values(ranks)
     cells = cell_seconds(problem, machine)
     if algorithm == "by-centroid":
-        schedule = functools.partial(schedule, limbs=limbs)
+        schedule = functools.partial(schedule, values_per_sum=problem.sum_values(ranks) / problem.cells)
         cells = cells / 2 + cells / 2 / ranks  # sums and means are half of it
     compute = compute_seconds(problem, machine, ranks)
     start = start_times(compute, machine.imbalance, ranks)

@@ -9,7 +9,7 @@ VALUE_BYTES = 8
 
 
 def limb_bits(ranks):
-    """Bits of the limbs of a sum: message_limbs()."""
+    """Bits per limb of a sum; mirrors message_limbs() in core/src/distributed/pass_message.hpp."""
     return 62 - (ranks - 1).bit_length()
 
 
@@ -31,19 +31,25 @@ class Problem:
 
     @property
     def change_bits(self):
-        """change_bits() in core/src/distributed/pass_message.hpp."""
+        """Bits of the change of a sum, with the sign; mirrors change_bits() in the same file."""
         return self.bits + self.samples.bit_length() + 2
 
     def limbs(self, ranks):
-        """64-bit integers per sum: message_limbs() in the same file."""
+        """64-bit integers that hold a sum."""
         return 1 if self.change_bits <= 64 else -(-self.change_bits // limb_bits(ranks))
+
+    def packs_high_limbs(self, ranks):
+        """True if pairs of high limbs share a value; mirrors has_short_high_limbs() in the same file."""
+        return self.limbs(ranks) == 2 and self.change_bits - limb_bits(ranks) <= 30
+
+    def sum_values(self, ranks):
+        """64-bit integers in a message for all sums."""
+        packed = self.cells // 2 if self.packs_high_limbs(ranks) else 0
+        return self.limbs(ranks) * self.cells - packed
 
     def message_values(self, ranks):
         """64-bit integers in the all-reduce of an iteration without observed inertia."""
-        limbs = self.limbs(ranks)
-        # has_short_high_limbs()
-        unsent = self.cells // 2 if limbs == 2 and self.change_bits - limb_bits(ranks) <= 30 else 0
-        return FIELDS + self.clusters + limbs * self.cells - unsent
+        return FIELDS + self.clusters + self.sum_values(ranks)
 
     def message_bytes(self, ranks):
         return VALUE_BYTES * self.message_values(ranks)

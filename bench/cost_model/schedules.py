@@ -111,10 +111,10 @@ def rabenseifner(ranks, rank, values, machine):
                                   lambda *arguments: _halving(*arguments, gathered_bytes=8))
 
 
-def by_centroid(ranks, rank, values, machine, limbs=3):
+def by_centroid(ranks, rank, values, machine, values_per_sum=3):
     """As rabenseifner(), but each rank divides the sums that it holds, and the means are gathered as float64."""
     yield from _with_power_of_two(range(ranks), rank, (0, values),
-                                  lambda *arguments: _halving(*arguments, gathered_bytes=8 / limbs))
+                                  lambda *arguments: _halving(*arguments, gathered_bytes=8 / values_per_sum))
 
 
 def ring(ranks, rank, values, machine):

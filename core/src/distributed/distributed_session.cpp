@@ -22,7 +22,6 @@
 #include "distributed/local_passes.hpp"
 #include "distributed/pass_message.hpp"
 #include "distributed/pass_totals.hpp"
-#include "session/partial_check.hpp"
 #include "session/status_error.hpp"
 #include "session/sum_checks.hpp"
 
@@ -102,6 +101,7 @@ class DistributedSession::Passes final : public HostFitPasses {
       ExactSum inertia;
       local_->pass(centroids(), true, &observer_, message_, observes_inertia ? &inertia : nullptr);
       if ((observe_ & kObserveLabels) != 0) local_->write_labels();
+      message_.check_high_limbs();
       if (observes_inertia) message_.set_inertia(inertia);
     });
     add_up(message_, status);
@@ -199,7 +199,7 @@ class DistributedSession::Passes final : public HostFitPasses {
     sums_.load(totals_.sums.data(), totals_.counts.data());
     return sums_;
   }
-  void check_moved() override {
+  void check_new_centroids() override {
     if (!mean_check_.contains(centroids())) check_means();
   }
   std::int64_t changed() const override { return totals_.changed; }

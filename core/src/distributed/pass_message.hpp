@@ -3,18 +3,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <lloyd/internal/ranks.hpp>
 #include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
+#include <lloyd/plugin/abi/status.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
 namespace lloyd {
 
-/// Bits, with the sign, of the change of a sum.
+/// Bits of the change of a sum, including the sign.
 inline int change_bits(const SumPlan& plan, std::int64_t total_samples) {
   const int value_bits = *std::max_element(plan.value_bits.begin(), plan.value_bits.end());
   // A sum has value_bits + count_bits + 1 bits with its sign; the change of a sum has one more.
@@ -31,18 +35,18 @@ inline SumLimbs message_limbs(const SumPlan& plan, std::int64_t total_samples, i
   return limbs;
 }
 
-/// True if the sums over all ranks of the high limbs of message_limbs() fit into 32 bits. They are
-/// below 2^(change_bits - 1 - limbs.bits) in magnitude, and at most the number of ranks beyond,
-/// which is at most 2^30.
+/// True if the high limbs of message_limbs(), added up over all ranks, fit into 32 bits. The change
+/// of a sum over all ranks is below 2^(change_bits - 1), so that its high limb is below
+/// 2^(change_bits - 1 - limbs.bits) <= 2^29. Each rank rounds its own down, which subtracts less
+/// than 1 per rank, and there are at most 2^30 ranks.
 inline bool has_short_high_limbs(const SumPlan& plan, std::int64_t total_samples,
                                  const SumLimbs& limbs) {
   return limbs.count == 2 && change_bits(plan, total_samples) - limbs.bits <= 30;
 }
 
-/// Packs values two by two: value i and, times 2^32, value i + half, where half is that of the
-/// number of values, rounded up. Packed values can be added up; as long as the sums fit into 32
-/// bits, unpack_pairs() returns them. Returns the number of packed values, which are the first
-/// ones.
+/// Packs pairs of values into one: values[i] + 2^32 * values[i + h], where h = ceil(size / 2).
+/// Packed values may be added up; unpack_pairs() recovers the sums if each fits into 32 bits.
+/// Returns h; the first h values are the packed ones.
 inline std::size_t pack_pairs(std::span<std::int64_t> values) {
   const std::size_t half = (values.size() + 1) / 2;
   for (std::size_t i = half; i < values.size(); ++i) {
@@ -79,14 +83,15 @@ class PassMessage {
     fields,           ///< number of fields
   };
 
-  /// `sums`: entries for cluster sums, 0 if they are not sent. `short_high_limbs`: sums have two
-  /// limbs, of which the high ones travel in pairs; see has_short_high_limbs().
+  /// `sums`: entries for cluster sums, 0 if they are not sent. `packs_high_limbs`: sums have two
+  /// limbs, and pairs of the high ones are sent as one value; see has_short_high_limbs().
   PassMessage(std::int64_t clusters, std::int64_t sums, bool has_inertia,
-              bool short_high_limbs = false)
+              bool packs_high_limbs = false)
       : clusters_(static_cast<std::size_t>(clusters)),
         chunks_(has_inertia ? ExactSum::kChunks : 0),
-        short_high_limbs_(short_high_limbs),
-        values_(fields + clusters_ + chunks_ + static_cast<std::size_t>(sums)) {}
+        sums_(static_cast<std::size_t>(sums)),
+        packs_high_limbs_(packs_high_limbs),
+        values_(fields + clusters_ + chunks_ + sums_) {}
 
   /// Sets everything to zero.
   void clear() { std::fill(values_.begin(), values_.end(), 0); }
@@ -111,6 +116,28 @@ class PassMessage {
     return sum;
   }
 
+  /// Throws StatusError if a high limb of this rank is too large to be packed, which those of
+  /// correct sums never are.
+  void check_high_limbs() {
+    if (!packs_high_limbs_) return;
+    constexpr std::int64_t kBound = std::int64_t{1} << 30;
+    std::uint64_t beyond = 0;  // the bits above those of values in [-kBound, kBound)
+    for (const std::int64_t limb : high_limbs()) {
+      beyond |= (static_cast<std::uint64_t>(limb) + kBound) >> 31;
+    }
+    if (beyond == 0) return;
+    const std::span<const std::int64_t> high = high_limbs();
+    const auto at = static_cast<std::size_t>(
+        std::find_if(high.begin(), high.end(),
+                     [](std::int64_t limb) { return limb < -kBound || limb >= kBound; }) -
+        high.begin());
+    const std::size_t features = high.size() / clusters_;
+    throw StatusError(
+        StatusCode::internal,
+        fmt::format("a pass changed the sum of cluster {}, feature {} by more than its samples can",
+                    at / features, at % features));
+  }
+
   /// Adds up the messages of all ranks. If this rank failed, its numbers do not count. Throws
   /// AgreedError on all ranks if one failed, and `cancelled` on all if one stopped.
   void add_up(const Ranks& ranks, const Status& mine, bool stop) {
@@ -118,7 +145,7 @@ class PassMessage {
     if (!mine.ok()) clear();
     (*this)[failures] = !mine.ok() && !cancelled ? 1 : 0;
     (*this)[stops] = cancelled || stop ? 1 : 0;
-    add_up_values(ranks);
+    sum_over_ranks(ranks);
     if ((*this)[failures] > 0) ranks.agree(cancelled ? Status() : mine);
     if ((*this)[stops] > 0) throw AgreedError(StatusCode::cancelled, "the observer asked to stop");
   }
@@ -126,18 +153,20 @@ class PassMessage {
  private:
   std::int64_t* inertia_chunks() { return counts() + clusters_; }
 
-  void add_up_values(const Ranks& ranks) {
+  std::span<std::int64_t> high_limbs() { return std::span(values_).last(sums_ / 2); }
+
+  void sum_over_ranks(const Ranks& ranks) {
     const std::span<std::int64_t> values(values_);
-    if (!short_high_limbs_) return ranks.sum(values);
-    const std::span<std::int64_t> high = values.last((values.data() + values.size() - sums()) / 2);
-    const std::size_t packed = pack_pairs(high);
-    ranks.sum(values.first(values.size() - high.size() + packed));
-    unpack_pairs(high);
+    if (!packs_high_limbs_) return ranks.sum(values);
+    const std::size_t unpacked = values.size() - high_limbs().size();
+    ranks.sum(values.first(unpacked + pack_pairs(high_limbs())));
+    unpack_pairs(high_limbs());
   }
 
   std::size_t clusters_;
   std::size_t chunks_;  // of the inertia
-  bool short_high_limbs_;
+  std::size_t sums_;
+  bool packs_high_limbs_;
   std::vector<std::int64_t> values_;  // fields, counts, chunks of the inertia, limbs of the sums
 };
 

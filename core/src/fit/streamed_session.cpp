@@ -128,7 +128,7 @@ class StreamedSession::Passes final : public HostFitPasses {
     sums_->load(words_.data(), counts_.data());
     return *sums_;
   }
-  void check_moved() override {
+  void check_new_centroids() override {
     if (!mean_check_.contains(centroids())) mean_check_.check(words_, counts_);
   }
   std::int64_t changed() const override { return changed_; }

@@ -60,7 +60,7 @@ ClusterSums& WindowedFit::sum_labels() {
   return sums_;
 }
 
-void WindowedFit::check_moved() {
+void WindowedFit::check_new_centroids() {
   if (!mean_check_.contains(centroids())) mean_check_.check(totals_.sums, totals_.counts);
 }
 

@@ -35,7 +35,7 @@ class WindowedFit final : public HostFitPasses {
 
  protected:
   ClusterSums& sum_labels() override;
-  void check_moved() override;
+  void check_new_centroids() override;
   std::int64_t changed() const override { return totals_.changed; }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace lloyd {
 
-/// Throws StatusError: says what is wrong with the result of a partial pass.
+/// Throws StatusError with a sentence about the result of a partial pass.
 template <class... Args>
 [[noreturn]] void throw_partial_fault(fmt::format_string<Args...> text, Args&&... args) {
   throw StatusError(StatusCode::internal,

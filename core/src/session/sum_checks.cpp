@@ -11,8 +11,7 @@
 namespace lloyd {
 namespace {
 
-// Tolerance of compensated sums, relative to the largest sum that the samples can have; far above
-// rounding errors.
+// Tolerance of compensated sums, relative to the largest possible sum; far above rounding errors.
 constexpr double kSumTolerance = 1e-9;
 
 // The value of a sum in the unit of the data.
@@ -39,13 +38,14 @@ MeanCheck::MeanCheck(const SumPlan& plan, const FeatureStatistics* statistics)
     greatest_.push_back(statistics[j].maximum + slack);
     const double half_width = (statistics[j].maximum - statistics[j].minimum) / 2;
     centers_.push_back(statistics[j].minimum + half_width);
-    half_widths_.push_back(half_width + slack / 2);  // the other half covers rounding errors
+    half_widths_.push_back(half_width +
+                           slack / 2);  // so that rounding cannot accept what check() refuses
   }
 }
 
 bool MeanCheck::contains(std::span<const double> means) const {
   const std::size_t d = centers_.size();
-  double outside = 0;  // a number as wide as a mean, so that compilers vectorize the comparisons
+  double outside = 0;  // of the same width as a mean, so that compilers vectorize the loop
   for (std::size_t row = 0; row < means.size(); row += d) {
     for (std::size_t j = 0; j < d; ++j) {
       outside += std::abs(means[row + j] - centers_[j]) <= half_widths_[j] ? 0.0 : 1.0;

@@ -10,18 +10,18 @@
 
 namespace lloyd {
 
-/// Checks that the mean of every cluster is in the range of the data. Usually contains() shows it,
-/// in a fraction of the time of check().
+/// Checks that the mean of every cluster is in the range of the data. contains() is the fast test;
+/// check() names the faulty sum.
 class MeanCheck {
  public:
   /// `plan` and `statistics` (one per feature) must outlive this object.
   MeanCheck(const SumPlan& plan, const FeatureStatistics* statistics);
 
-  /// True if all `means` (k x d) are in the range of the data. Then check() does not throw for the
-  /// sums of which they are the means, unless a cluster has no samples.
+  /// True if all `means` (k x d) are in the range of the data. This implies that check() accepts
+  /// their sums, except those of clusters without samples.
   bool contains(std::span<const double> means) const;
   /// Throws StatusError if the mean of a cluster, from the sums and counts of all rows, is not
-  /// finite or outside of the range of the data, or if a cluster without samples has a sum.
+  /// finite or is outside of the range of the data, or if a cluster without samples has a sum.
   void check(const std::vector<SumWords>& sums, const std::vector<std::int64_t>& counts) const;
 
  private:

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <lloyd/plugin/sdk/float32_range.hpp>
+#include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 #include "cuda/memory/memory_estimate.hpp"
 #include "cuda/passes/start_pass.hpp"
@@ -184,7 +185,7 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
   finish.keeps_totals = step_.sums_changes();
   finish.halt_when_empty = spec.empty_clusters != lloyd::EmptyClusters::keep;
   finish.may_converge = spec.stop_rule == lloyd::StopRule::converge;
-  finish.shift_wanted = spec.observe != 0 || (finish.may_converge && spec.tolerance > 0);
+  finish.shift_wanted = lloyd::needs_shift(spec);
   finish.tolerance = spec.tolerance;
   finish.max_iterations = spec.max_iterations;
   return finish;
@@ -310,7 +311,7 @@ void DeviceLoop<T>::upload_state() {
   enqueue_state();
 }
 
-// upload_state() when no copy of the state is under way.
+// Like upload_state(), but without waiting: no earlier copy may be reading host_state_.
 template <class T>
 void DeviceLoop<T>::enqueue_state() {
   state_.arrived = 0;  // of a cancelled kernel, only some blocks may have arrived

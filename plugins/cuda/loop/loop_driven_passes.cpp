@@ -43,9 +43,10 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
     pass.totals = {sums_[number % 2].data(), counts_[number % 2].data()};
     pass.sums_changes = (number == 0 || continues) && step_.sums_changes();
     step_.assign(pass);
-    const bool with_sums = request.sums != nullptr;
+    const bool wants_sums = request.sums != nullptr;
     enqueue_changes(pass.totals, {sums_[(number + 1) % 2].data(), counts_[(number + 1) % 2].data()},
-                    {with_sums ? driven.sums.device_data() : nullptr, driven.counts.device_data()},
+                    {wants_sums ? driven.sum_changes.device_data() : nullptr,
+                     driven.count_changes.device_data()},
                     clusters_, dataset_.features, stream_);
     if (request.inertia != nullptr) {
       inertia_.clear(stream_);
@@ -55,13 +56,13 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
     if (cancelled()) lloyd::throw_cancelled();
 
     ++driven.passes;
-    for (std::int64_t i = 0; with_sums && i < cells(); ++i) {
-      const lloyd::SumWords& change = driven.sums[i];
+    for (std::int64_t i = 0; wants_sums && i < cells(); ++i) {
+      const lloyd::SumWords& change = driven.sum_changes[i];
       lloyd::add_limbs(static_cast<lloyd::Int128>(change.high) << 64 | change.low, driven.limbs,
                        request.sums + i, static_cast<std::size_t>(cells()));
     }
     for (std::int64_t c = 0; request.counts != nullptr && c < clusters_; ++c) {
-      request.counts[c] += static_cast<std::int64_t>(driven.counts[c]);
+      request.counts[c] += static_cast<std::int64_t>(driven.count_changes[c]);
     }
     if (request.inertia != nullptr) request.inertia->add(inertia_.fetch(stream_));
     result.changed = static_cast<std::int64_t>(state_.changed);
@@ -77,7 +78,8 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
 template <class T>
 bool DeviceLoop<T>::continue_from(const double* centroids, std::int64_t number) {
   const auto slot = static_cast<std::size_t>(number % 2);
-  // The last pass has been waited for, so that the device no longer reads the pinned buffers.
+  // pass() has waited for the last pass, so that host_state_ and the pinned centroids may be
+  // written.
   state_ = {};
   enqueue_state();
   carry_totals_over(number);

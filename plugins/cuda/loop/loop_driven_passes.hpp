@@ -17,15 +17,15 @@ struct DeviceLoop<T>::DrivenPasses {
   DrivenPasses(const lloyd::PassOptions& options, std::int64_t features)
       : limbs(options.limbs),
         centroids(options.clusters * features),
-        sums(options.clusters * features),
-        counts(options.clusters) {}
+        sum_changes(options.clusters * features),
+        count_changes(options.clusters) {}
 
   lloyd::SumLimbs limbs;
-  std::int64_t passes = 0;                  ///< finished; pass i has the buffers of iteration i
-  std::int64_t distances = 0;               ///< of all passes, if the step counts them
-  PinnedBuffer<double> centroids;           ///< k x d: those of the last pass, for their upload
-  PinnedBuffer<lloyd::SumWords> sums;       ///< k x d: their change by the last pass
-  PinnedBuffer<unsigned long long> counts;  ///< k: the same
+  std::int64_t passes = 0;                    ///< finished; pass i has the buffers of iteration i
+  std::int64_t distances = 0;                 ///< of all passes, if the step counts them
+  PinnedBuffer<double> centroids;             ///< k x d: those of the last pass, for their upload
+  PinnedBuffer<lloyd::SumWords> sum_changes;  ///< k x d: change by the last pass
+  PinnedBuffer<unsigned long long> count_changes;  ///< k: the same, modulo 2^64
 };
 
 }  // namespace lloyd_cuda

@@ -30,11 +30,10 @@ void DeviceLoop<T>::Passes::finish_on_host() {
     loop_.add_compensated(iteration, loop_.all_rows());
   }
   loop_.fetch_sums(iteration, sums);
-  relocations_ = lloyd::relocate_empty_clusters(spec_, iteration + 1, sums, *this);
-
   fetch_centroids();
   std::vector<double> next(centroids_.size());
-  lloyd::move_to_means(sums, loop_.dataset_.features, centroids_, next);
+  relocations_ = lloyd::move_centroids(spec_, iteration + 1, sums, *this, loop_.dataset_.features,
+                                       centroids_, next);
 
   const std::int64_t finished = iteration + 1;
   const auto slot = static_cast<std::size_t>(finished % 2);

@@ -111,10 +111,13 @@ class CostModel(TestCase):
                 self.assertEqual(sum(result.messages * times for result, times in found), messages)
 
     def test_messages_have_the_limbs_of_the_core(self):
-        # 48 bits per value and 1e6 samples: 70 bits with the sign, one more for a change; limbs of 62 bits less 1 to 14.
+        # 48 bits per value and 1e6 samples: the change of a sum has 70 bits with its sign. Limbs have 62 bits less 1 to 14.
         problem = Problem(10 ** 6, 16, 32, 48)
         self.assertEqual([problem.limbs(ranks) for ranks in (1, 2, 10000)], [2, 2, 2])
-        self.assertEqual(problem.message_values(2), 6 + 32 + 2 * 512)
+        self.assertEqual(problem.message_values(2), 6 + 32 + 512 + 256)  # pairs of high limbs share a value
+        self.assertEqual(Problem(10 ** 6, 3, 5, 48).message_values(2), 6 + 5 + 15 + 8)
+        for bits, ranks, values in ((69, 2, 768), (70, 2, 1024), (56, 10000, 768), (57, 10000, 1024)):
+            self.assertEqual(Problem(10 ** 6, 16, 32, bits).sum_values(ranks), values, (bits, ranks))
         self.assertEqual(Problem(10 ** 6, 16, 32, 42).limbs(10 ** 4), 1)  # 63 bits with the sign
         self.assertEqual(Problem(10 ** 6, 16, 32, 43).limbs(10 ** 4), 2)
         self.assertEqual([Problem(10 ** 9, 16, 32, 90).limbs(ranks) for ranks in (2, 10000)], [2, 3])

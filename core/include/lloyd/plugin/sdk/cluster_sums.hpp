@@ -17,8 +17,8 @@ namespace lloyd {
 /// A 128-bit integer, two's complement.
 __extension__ typedef __int128 Int128;
 
-/// Converts to double, rounding to nearest. Values below 2^105 take a few instructions and no
-/// branch that depends on their magnitude; the compiler's conversion takes several times as long.
+/// Converts to double, rounding to nearest. Magnitudes below 2^105 take a few instructions and one
+/// predictable branch; the compiler's conversion takes several times as long.
 inline double to_double(Int128 value) {
   constexpr std::int64_t kPart = std::int64_t{1} << 53;
   constexpr std::int64_t kTop = std::int64_t{1} << (105 - 64);
@@ -33,7 +33,7 @@ inline double to_double(Int128 value) {
 /// SumLimbs::count * SumLimbs::bits bits.
 inline void add_limbs(Int128 value, const SumLimbs& limbs, std::int64_t* sums, std::size_t stride) {
   const auto mask = (std::uint64_t{1} << limbs.bits) - 1;
-  if (limbs.count == 2) {  // the usual number, without shifts of 128 bits
+  if (limbs.count == 2) {  // the common case: shifts of 64 bits only
     const auto low = static_cast<std::uint64_t>(value);
     const auto high = static_cast<std::uint64_t>(value >> 64);
     sums[0] += static_cast<std::int64_t>(low & mask);

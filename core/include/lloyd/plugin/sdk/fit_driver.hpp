@@ -60,6 +60,16 @@ inline std::int64_t relocate_empty_clusters(const FitSpec& spec, std::int64_t it
   return static_cast<std::int64_t>(relocations.size());
 }
 
+/// Ends an iteration on the host: relocate_empty_clusters(), whose result it returns, then
+/// move_to_means().
+inline std::int64_t move_centroids(const FitSpec& spec, std::int64_t iteration, ClusterSums& sums,
+                                   RelocationPasses& passes, std::int64_t features,
+                                   const std::vector<double>& from, std::vector<double>& to) {
+  const std::int64_t relocations = relocate_empty_clusters(spec, iteration, sums, passes);
+  move_to_means(sums, features, from, to);
+  return relocations;
+}
+
 /// Calls body() with the relocated samples labelled by their new clusters, then restores the
 /// labels.
 template <class Body>
@@ -136,19 +146,17 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
     ClusterSums& sums = sum_labels();
     FinishedIterations finished;
     finished.changed = changed();
-    finished.relocations = relocate_empty_clusters(spec_, iteration, sums, *this);
-    std::swap(former_centroids_, centroids_);
-    move_to_means(sums, features_, former_centroids_, centroids_);
-    check_moved();
+    finished.relocations =
+        move_centroids(spec_, iteration, sums, *this, features_, centroids_, former_centroids_);
+    std::swap(centroids_, former_centroids_);
+    check_new_centroids();
     is_fixed_point_ = has_means_ && finished.changed == 0 && finished.relocations == 0;
     has_means_ = finished.relocations == 0;
     if (is_fixed_point_ && centroids_ != former_centroids_) fail_moved(iteration);
     return finished;
   }
   double squared_shift() final {
-    const bool is_used =
-        spec_.observe != 0 || (spec_.stop_rule == StopRule::converge && spec_.tolerance > 0);
-    return is_used ? lloyd::squared_shift(former_centroids_, centroids_) : 0;
+    return needs_shift(spec_) ? lloyd::squared_shift(former_centroids_, centroids_) : 0;
   }
   std::span<const double> centroids() final { return centroids_; }
 
@@ -166,8 +174,8 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
   virtual ClusterSums& sum_labels() = 0;
   /// Number of labels that assign() changed.
   virtual std::int64_t changed() const = 0;
-  /// Called when the centroids have moved, to check them; throws StatusError.
-  virtual void check_moved() {}
+  /// Called by update() once centroids() are the new means. Throws StatusError if they are invalid.
+  virtual void check_new_centroids() {}
   /// Throws StatusError. Passes of several ranks, which all fail alike here, override it.
   [[noreturn]] virtual void fail(const Status& status) { throw StatusError(status); }
   /// True if the last iteration changed no label and no centroid: another assignment would give the

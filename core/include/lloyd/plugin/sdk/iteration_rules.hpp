@@ -56,8 +56,8 @@ inline std::vector<Relocation> choose_relocations(const std::vector<std::int32_t
                         std::to_string(iteration) + ", and the policy is 'error'");
 }
 
-/// Moves the centroids `from` to the means of their clusters, which it writes to `to`; centroids of
-/// empty clusters stay. Both are k x d, and different vectors.
+/// Writes the mean of each cluster to `to`; an empty cluster keeps its centroid of `from`. Both are
+/// k x d and must not be the same vector.
 inline void move_to_means(ClusterSums& sums, std::int64_t features, const std::vector<double>& from,
                           std::vector<double>& to) {
   for (std::int64_t c = 0; c < sums.clusters(); ++c) {
@@ -93,6 +93,11 @@ inline double squared_shift(const std::vector<double>& from, const std::vector<d
     for (std::size_t i = 0; i < half; ++i) partial_sums[i] += partial_sums[i + half];
   }
   return partial_sums[0];
+}
+
+/// True if the observer or stop_reason() uses IterationRecord::shift.
+inline bool needs_shift(const FitSpec& spec) {
+  return spec.observe != 0 || (spec.stop_rule == StopRule::converge && spec.tolerance > 0);
 }
 
 /// The reason why the fit stops after this iteration, or StopReason::none. Uses the record's
