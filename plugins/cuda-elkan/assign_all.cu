@@ -51,7 +51,7 @@ __device__ void write_sample(const Part<T>& part, std::int64_t row, const Neares
   part.bounds.upper[row] = store_upper(upper_bound(nearest.first), part.moves.drift[nearest.label]);
   part.bounds.lower[row] = store_lower(lower_bound(nearest.second), *part.moves.drift_of_all);
   if (part.bounds.groups == nullptr || part.bounds.group_size == 1) return;
-  // So far the bound of its group included the own centroid.
+  // So far the bound of its group included the assigned centroid.
   const std::int64_t g = nearest.label / part.bounds.group_size;
   part.bounds.groups[row * part.bounds.count + g] =
       store_lower(lower_bound(nearest.in_group), part.moves.group_drift[g]);

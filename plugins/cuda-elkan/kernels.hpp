@@ -13,7 +13,7 @@ namespace lloyd_cuda_elkan {
 
 /// Bounds of the samples in stored form, see store_lower() and store_upper().
 struct SampleBounds {
-  float* upper = nullptr;       ///< n: upper bound of the distance to the own centroid
+  float* upper = nullptr;       ///< n: upper bound of the distance to the assigned centroid
   float* lower = nullptr;       ///< n: lower bound of the distance to every other centroid
   float* groups = nullptr;      ///< n x groups: the same per group; null if there is one group
   std::int64_t group_size = 1;  ///< centroids per group, a power of two; the last may have fewer

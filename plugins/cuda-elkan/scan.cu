@@ -111,7 +111,7 @@ class Scan {
   }
 
  private:
-  // Lower bound of the distance to the members of a group, without the own centroid; infinite if
+  // Lower bound of the distance to the members of a group, without the assigned centroid; infinite if
   // there are none.
   __device__ float lower_of(const Sample& sample, std::int64_t g, float upper) const {
     if (part_.bounds.groups == nullptr) return 0;  // the screen has checked the only bound
@@ -125,7 +125,7 @@ class Scan {
   }
 
   // Computes the distances to the members of `count` waiting groups, each by `width_` lanes,
-  // without the own centroid.
+  // without the assigned centroid.
   __device__ void compute(Sample& sample, int from, int count) {
     const std::int64_t size = part_.bounds.group_size;
     const std::int64_t k = part_.pass.clusters;

@@ -171,6 +171,20 @@ void pass_null_outputs(const Context& context) {
     --expected[former[i]];
   }
   expect_same_counts("the change of the counts", expected, totals.counts);
+
+  // The same passes with all outputs.
+  begin(kernels, kPassClusters, totals.limbs);
+  Totals all(totals.limbs, kPassClusters, samples.d);
+  run_pass(kernels, centroids[0], all);
+  const Totals before = all;
+  run_pass(kernels, centroids[2], all);
+  expect_same_labels("the passes with outputs", labels, labels_of(kernels, samples.n));
+  for (std::size_t at = 0; at < samples.d * all.counts.size(); ++at) {
+    const Wide change = wrapped_sum(all.sum(at), -before.sum(at));
+    expect(totals.sum(at) == change,
+           "sum {} changed by {} quanta after a pass without outputs, by {} after one with", at,
+           static_cast<double>(totals.sum(at)), static_cast<double>(change));
+  }
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ inline std::vector<NamedSamples> pass_data_sets(const Context& context) {
   return {{"a cloud", rounded(cloud(5003, 3, 91), context.dtype()), {4, 32}},
           {"a lattice", lattice(600, 5, 9, 93), {1, 63}},
           {"a wide range, 24 bits", wide_values, {6, 24}},
-          {"a wide range, 43 bits", wide_values, {3, 43}}};
+          {"a wide range, 43 bits", wide_values, {3, 43}},
+          {"a wide range, 62 bits", wide_values, {2, 62}}};
 }
 
 /// Runs the sequence of passes twice, and checks labels, changes of sums and counts, inertia and

@@ -1,13 +1,17 @@
-// PassMessage: high limbs that travel in pairs.
+// PassMessage: what ranks add up, and the packing of high limbs in pairs.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "distributed/pass_message.hpp"
+#include "unit/support/run_ranks.hpp"
 
 namespace lloyd {
 namespace {
@@ -82,10 +86,11 @@ TEST(PackedPairs, HoldTheHighLimbsOfTheLargestChanges) {
   ASSERT_TRUE(has_short_high_limbs(plan, kSamples, limbs));
   const Int128 largest = static_cast<Int128>(1) << (change_bits(plan, kSamples) - 1);
   std::vector<Values> ranks;
-  Values expected(2);
+  Values expected(4);
   for (int rank = 0; rank < kRanks; ++rank) {
     Values high;
-    for (const Int128 change : {largest / kRanks, -largest / kRanks - 1}) {
+    const Int128 part = largest / kRanks;
+    for (const Int128 change : {part, -part - 1, -part, part}) {
       Values sums(2);
       add_limbs(change, limbs, sums.data(), 1);
       expected[high.size()] += sums[1];
@@ -94,6 +99,58 @@ TEST(PackedPairs, HoldTheHighLimbsOfTheLargestChanges) {
     ranks.push_back(high);
   }
   EXPECT_EQ(sum_of_packed(ranks), expected);
+}
+
+// Counts, inertia and sums of 3 clusters of 5 features, of one rank.
+void fill(PassMessage& message, const SumLimbs& limbs, int rank) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(rank));
+  message[PassMessage::changed] = rank + 1;
+  for (int c = 0; c < 3; ++c) message.counts()[c] = 10 * rank + c;
+  ExactSum inertia;
+  inertia.add(0.1 * (rank + 1));
+  message.set_inertia(inertia);
+  for (std::size_t i = 0; i < 15; ++i) {
+    const Int128 digits = static_cast<Int128>(random()) << 64 | random();
+    add_limbs(digits >> (128 - 85), limbs, message.sums() + i, 15);
+  }
+}
+
+TEST(PassMessage, IsTheSameWithPackedHighLimbs) {
+  run_ranks(3, [](const std::shared_ptr<Communicator>& communicator) {
+    const Ranks ranks(communicator);
+    const SumLimbs limbs{2, 60};
+    PassMessage packed(3, 30, true, true);
+    PassMessage whole(3, 30, true);
+    for (PassMessage* message : {&packed, &whole}) {
+      fill(*message, limbs, ranks.rank());
+      message->check_high_limbs();
+      message->add_up(ranks, {}, false);
+    }
+    EXPECT_EQ(packed[PassMessage::changed], 6);
+    EXPECT_EQ(Values(packed.counts(), packed.counts() + 3),
+              Values(whole.counts(), whole.counts() + 3));
+    EXPECT_EQ(packed.inertia().value(), whole.inertia().value());
+    EXPECT_EQ(Values(packed.sums(), packed.sums() + 30), Values(whole.sums(), whole.sums() + 30));
+  });
+}
+
+TEST(PassMessage, NamesTheSumOfAHighLimbThatCannotBePacked) {
+  constexpr std::int64_t kBound = std::int64_t{1} << 30;
+  for (const std::int64_t limb : {kBound, -kBound - 1, std::int64_t{1} << 40}) {
+    PassMessage message(3, 30, false, true);
+    message.sums()[15] = kBound - 1;
+    message.sums()[16] = -kBound;
+    message.check_high_limbs();
+    message.sums()[15 + 7] = limb;
+    try {
+      message.check_high_limbs();
+      ADD_FAILURE() << limb;
+    } catch (const StatusError& error) {
+      EXPECT_EQ(error.status().message,
+                std::string(
+                    "a pass changed the sum of cluster 1, feature 2 by more than its samples can"));
+    }
+  }
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class TotalChangesOfPasses : public ::testing::Test {
     for (int pass = 0; pass < 3; ++pass) {
       std::vector<Int128> totals(kCells);
       const std::size_t values = kCells * static_cast<std::size_t>(limbs.count);
-      std::vector<std::int64_t> sums(values, 7);  // that the changes are added to
+      std::vector<std::int64_t> sums(values, 7);  // not zero, since changes are added
       for (std::size_t i = 0; i < kCells; ++i) {
         const Int128 digits = static_cast<Int128>(random()) << 64 | random();
         totals[i] = digits >> (128 - bits);
@@ -62,9 +62,9 @@ class TotalChangesOfPasses : public ::testing::Test {
   SumPlan plan_;
 };
 
-TEST_F(TotalChangesOfPasses, AreLimbsOfEveryNumberAndWidth) {
+TEST_F(TotalChangesOfPasses, AreLimbsOfSeveralNumbersAndAllWidths) {
   expect_limbs({1, 63}, 62);
-  for (const int bits : {5, 31, 32, 50, 61, 62, 63}) expect_limbs({2, bits}, 2 * bits - 2);
+  for (int bits = 2; bits <= 63; ++bits) expect_limbs({2, bits}, 2 * bits - 1);
   expect_limbs({3, 40}, 118);
   expect_limbs({8, 15}, 118);
 }
