@@ -29,8 +29,8 @@ class Assignment {
   static constexpr std::int64_t kBlockAlignment = SpatialScreen<T>::kBlockAlignment;
 
   /// The data that `dataset` refers to and `team`, whose threads call assign(), must outlive it.
-  /// Fits of at least `min_spatial_samples` samples may use the spatial order, which reads all
-  /// samples: not if these come in windows, with move_samples().
+  /// Fits of at least `min_spatial_samples` samples may use spatial order, unless the samples come
+  /// in windows (move_samples()): spatial sorting reads all of them.
   Assignment(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set,
              Algorithm algorithm, std::int64_t min_spatial_samples = SpatialScreen<T>::kMinSamples)
       : dataset_(dataset),
@@ -64,8 +64,8 @@ class Assignment {
   void write_labels(std::int32_t* labels) { spatial_.write_labels(labels); }
 
   /// Call before each pass. `centroids`: k x d; they stay valid during the pass. `any_order`: the
-  /// pass calls assign_positions(), otherwise assign(). `threads`: of the pass; their numbers are
-  /// less than that.
+  /// pass calls assign_positions(), otherwise assign(). `threads`: number of threads of the pass;
+  /// thread numbers are 0 to threads - 1.
   void set_centroids(const double* centroids, std::int64_t k, bool any_order, int threads) {
     rows_.set_centroids(centroids, k);
     const DatasetScreen<T>& screens = rows_.screens();
@@ -104,8 +104,8 @@ class Assignment {
     return rows_.assign(worker(thread), block, labels, report);
   }
 
-  /// Remembers where the labels of all rows are, which the spatial order reads. Does not change
-  /// them. Call on any thread of the pass, in every pass of a fit that uses assign_positions().
+  /// Stores a pointer to the labels of all rows; spatial sorting reads them. Call on any thread of
+  /// the pass, in every pass of a fit that uses assign_positions().
   void set_label_array(int thread, std::int32_t* labels) { worker(thread).labels = labels; }
 
   /// True if assign_positions() labels rows outside of its block in this pass.

@@ -13,8 +13,8 @@
 
 namespace lloyd_openmp {
 
-/// The consumer of label changes reads the changed samples. After the first pass the screens no
-/// longer load those rows, so they are prefetched when they change, and reported one or more tiles
+/// The consumer of label changes reads the changed samples. A screen of stored integer tiles does
+/// not load the rows, so they are prefetched when they change, and reported one or more tiles
 /// later, in batches, when they have arrived in cache.
 class ChangeQueue {
  public:
@@ -28,6 +28,8 @@ class ChangeQueue {
   /// them, or the sum kernels will if `batched`.
   template <class Send>
   void end_tile(bool rows_uncached, const Send& send) {
+    // Rows without a former label have just been rounded or screened and are in cache. In batched
+    // mode the sum kernels prefetch, so all changes are ready.
     const bool delay = rows_uncached && !changes_.empty() && changes_.back().from >= 0;
     if (!delay || batched_) ready_ = changes_.size();
     const bool full =

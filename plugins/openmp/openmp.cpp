@@ -106,8 +106,8 @@ class OpenmpStep : public lloyd::StepBase {
 
   static std::int64_t estimate_bytes(const lloyd::ProblemShape& shape,
                                      const lloyd::ParameterList& parameters) {
-    // Seeding uses a tile per thread, one more from which these are copied, and two copies of the
-    // centroids.
+    // Seeding: each thread's worker has a tile and is copied from one prototype; there are two
+    // copies of the centroids.
     const std::int64_t tile =
         shape.features * lloyd_openmp::kTile * static_cast<std::int64_t>(sizeof(double));
     const std::int64_t threads = thread_count(parameters);
@@ -165,7 +165,7 @@ class OpenmpStep : public lloyd::StepBase {
     clusters_ = clusters;
     ++passes_;
     allows_any_order_ = options.reports_changes && chunk_ % kBlockAlignment == 0;
-    // Some passes are over part of the samples: these use at most as many threads.
+    // A pass over part of the samples uses at most this number of threads.
     assignment_.set_centroids(centroids, clusters, allows_any_order_, useful_threads(samples_));
   }
 
@@ -185,7 +185,7 @@ class OpenmpStep : public lloyd::StepBase {
     if (features_ <= kMaxFirstPassFeatures && passes_ == 1 && in_row_order) {
       return assign_first(block, labels, changes);
     }
-    // Labels come from the screens or the exact definition; both return an index in [0, k).
+    // add_unchecked() is safe: screens and exact fallback only return labels in [0, k).
     const auto report = [&](const T* samples, std::int64_t stride,
                             const lloyd::LabelChange* changed, std::int64_t count) {
       changes.add_unchecked(samples, stride, changed, count);
@@ -227,7 +227,8 @@ class OpenmpStep : public lloyd::StepBase {
   }
 
   // Small enough to balance the load, large enough to amortise scheduling. A multiple of the tile
-  // size, because only whole tiles are stored as integers.
+  // size, because only whole tiles are stored as integers. Blocks in spatial order begin at
+  // multiples of kBlockAlignment.
   std::int64_t automatic_chunk(lloyd::RowRange rows) const {
     const std::int64_t unit =
         features_ <= lloyd_openmp::kBoxFeatures ? kBlockAlignment : lloyd_openmp::kTile;

@@ -26,9 +26,10 @@ namespace lloyd_openmp {
 
 /// A cascade, from cheap to expensive; each stage takes the rows that the previous one leaves open:
 ///   1. stored bounds (if the pass uses bounds), then the same with the upper bound replaced by the
-///      measured distance to the own centroid;
-///   2. a scan of centroid groups, or a screen of a whole tile in integers or floating point;
-///   3. the definition, in float64.
+///      measured distance to the assigned centroid;
+///   2. a scan of centroid groups, or a screen of a tile, in integers or floating point;
+///   3. after an integer screen, a floating-point screen of the open rows;
+///   4. the definition, in float64.
 /// Rows that a stage leaves open wait in the worker until they fill a tile.
 ///
 /// T: type of the samples.
@@ -272,7 +273,7 @@ class RowAssignment {
   template <class Relabel>
   void screen_tightened(const std::int32_t* labels, RowWorker<T>& worker,
                         const Relabel& relabel) const {
-    // The distance to the own centroid has been counted by tighten_bounds().
+    // The distance to the assigned centroid has been counted by tighten_bounds().
     worker.distances += worker.tightened_open.count() * (clusters_ - 1);
     screen_waiting(labels, worker, worker.tightened_open,
                    screens_.screens_twice() ? worker.integer_open : worker.needs_exact, relabel,

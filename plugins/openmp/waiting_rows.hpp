@@ -12,7 +12,8 @@ namespace lloyd_openmp {
 /// A queue of row numbers.
 class WaitingRows {
  public:
-  /// Adds a row. Requires that fewer than kCapacity rows wait; callers stay a tile below that.
+  /// Adds a row. Requires fewer than kCapacity waiting rows; callers ensure this by draining full
+  /// tiles after each tile of a block.
   void add(std::int64_t row) { rows_[static_cast<std::size_t>(waiting_++)] = row; }
   bool empty() const { return waiting_ == 0; }
   bool has_full_tile() const { return waiting_ >= kTile; }

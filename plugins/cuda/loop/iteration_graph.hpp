@@ -10,7 +10,7 @@ namespace lloyd_cuda {
 
 /// A linear graph of kernels: the gap between kernels is 1 us (H100), a third of that of separate
 /// launches. The kernels return immediately once the fit has halted, so that the host may launch
-/// more iterations than it takes.
+/// more iterations than the fit needs.
 class IterationGraph {
  public:
   IterationGraph() = default;
@@ -22,8 +22,8 @@ class IterationGraph {
   bool matches(const IterationArguments& arguments) const {
     return graph_ != nullptr && arguments_ == arguments;
   }
-  /// Replaces the graph by what `enqueue` enqueues on the stream, without running it. `enqueue` may
-  /// neither wait nor allocate. Throws StatusError.
+  /// Records the work that enqueue() submits to the stream, without running it, and replaces the
+  /// graph with it. enqueue() may neither wait nor allocate. Throws StatusError.
   template <class Enqueue>
   void record(const IterationArguments& arguments, cudaStream_t stream, Enqueue&& enqueue) {
     reset();

@@ -50,8 +50,8 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const double rounded = shape.dtype == lloyd::DType::float32 ? sizeof(float) : 0;
   const double kept = 2 * cells * (sizeof(double) + rounded + sizeof(lloyd::SumWords)) +
                       2 * k * sizeof(unsigned long long);
-  // A seeding frees its memory before a fit starts. After a fit it needs it in addition to what the
-  // session keeps for the next fit.
+  // A seeding frees its memory before a fit starts. A seeding after a fit needs its memory in
+  // addition to what the session keeps for the next fit.
   const double temporary =
       std::max(FarthestPass::device_bytes(std::min(k, n)), DeviceSeeding<T>::device_bytes(n));
   const double device = n * sizeof(std::int32_t) + kept + temporary;
@@ -95,7 +95,7 @@ void DeviceLoop<T>::upload_centroids(const double* centroids, std::size_t slot) 
 }
 
 // True if these centroids, or means of the data, are outside of lloyd::Float32Range. Means lie in
-// the bounding box of the data, so that its corner that is farthest from the origin is tested.
+// the bounding box of the data, so it suffices to test the corner farthest from the origin.
 template <class T>
 bool DeviceLoop<T>::needs_float64(const double* centroids) const {
   if constexpr (sizeof(T) == sizeof(double)) return false;
@@ -108,7 +108,7 @@ bool DeviceLoop<T>::needs_float64(const double* centroids) const {
   return !range.covers(centroids, clusters_) || !range.covers(corner.data(), 1);
 }
 
-// Sets the state before iteration 1: initial centroids, no labels, no sums.
+// Sets the state before iteration 0: initial centroids, no labels, no sums.
 template <class T>
 void DeviceLoop<T>::start_from(const double* centroids) {
   in_float64_ = needs_float64(centroids);

@@ -35,7 +35,7 @@ inline double milliseconds_between(std::chrono::steady_clock::time_point start,
 /// Runs fits, label requests and partial passes on one resident data set. lloyd::drive_fit() runs a
 /// fit over Passes: the host enqueues iterations ahead, and the device finishes them without the
 /// host, unless the observer wants iteration records, the fit is profiled, a cluster is empty, or
-/// sums are compensated. Of the samples, the host reads at most those to which empty clusters move.
+/// sums are compensated. The host reads no samples except those that empty clusters move to.
 /// Methods throw StatusError; call them inside guarded(), with the device current.
 template <class T>
 class DeviceLoop {
@@ -73,7 +73,7 @@ class DeviceLoop {
     cancel_raised_ = false;
   }
 
-  /// Memory of a fit without samples and step.
+  /// Memory of a fit, excluding the samples and the step.
   static lloyd::MemoryEstimate estimate(const lloyd::ProblemShape& shape);
 
  private:
@@ -130,8 +130,8 @@ class DeviceLoop {
   ResidentScale scale_;
 
   std::int64_t clusters_ = 0;
-  // Of the last request, if that was a fit or a labelling that has finished: the slot of its
-  // centroids. Its labels are in labels_, its counts in counts_[0].
+  // Slot of the centroids of the last request; empty unless that was a completed fit or label
+  // request. Its labels are in labels_, its counts in counts_[0].
   std::optional<std::size_t> results_;
   lloyd::Observer* observer_ = nullptr;
   bool cancel_raised_ = false;  // this request was cancelled
@@ -148,8 +148,9 @@ class DeviceLoop {
   ResidentExactSum inertia_;
   PinnedBuffer<LoopState> host_state_{1};
   PinnedBuffer<double> initial_centroids_;    // k x d, read by start_kernel; empty if large
-  PinnedBuffer<IterationReport> reports_{2};  // of iterations i and i + 1, at i % 2
-  PinnedBuffer<unsigned long long> inertias_{2 * lloyd::ExactSum::kChunks};  // the same
+  PinnedBuffer<IterationReport> reports_{2};  // the report of iteration i is at i % 2
+  // The inertia of iteration i begins at chunk i % 2 * kChunks.
+  PinnedBuffer<unsigned long long> inertias_{2 * lloyd::ExactSum::kChunks};
   PinnedBuffer<unsigned long long> progress_{1};
   PinnedBuffer<std::int32_t> cancel_flag_{1};
   unsigned long long* device_progress_;  // device pointer to progress_

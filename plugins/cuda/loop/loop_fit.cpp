@@ -158,7 +158,7 @@ void DeviceLoop<T>::Passes::enqueue_iteration(std::int64_t iteration) {
 }
 
 // Enqueues one or more iterations from `first` on; the device has finished `finished`. Returns
-// their number; 0 if the device is far enough behind.
+// how many; 0 if enough are queued (at most kIterationsAhead) or max_iterations is reached.
 template <class T>
 std::int64_t DeviceLoop<T>::Passes::enqueue_iterations(std::int64_t first, std::int64_t finished) {
   const std::int64_t ahead = first - finished;
@@ -170,7 +170,8 @@ std::int64_t DeviceLoop<T>::Passes::enqueue_iterations(std::int64_t first, std::
                                                      static_cast<int>(count));
     if (*runs_in_one_launch_) return count;
   }
-  // The first iteration differs from the others: no centroids came before its own.
+  // A graph begins with an odd iteration. Iteration 0 is never part of one: it has no previous
+  // centroids.
   if (first % 2 == 0 || !loop_.step_.repeats()) {
     enqueue_iteration(first);
     return 1;
@@ -194,7 +195,7 @@ std::int64_t DeviceLoop<T>::Passes::enqueue_iterations(std::int64_t first, std::
   return kGraphIterations;
 }
 
-// In a profiled fit: what is enqueued from here on belongs to a phase.
+// If the fit is profiled, attributes all work enqueued from now on to `phase`.
 template <class T>
 void DeviceLoop<T>::Passes::begin_phase(Phase phase) {
   if (spec_.profile != 0) phases_.begin(phase, loop_.stream_);
@@ -222,7 +223,7 @@ void DeviceLoop<T>::Passes::run_ahead() {
 
 // Enqueues an iteration that the device reports, and its inertia if that is observed. May be
 // enqueued while iteration - 1 runs. Do not enqueue iteration + 1 until the host has fetched the
-// centroids that this iteration reads: it overwrites them.
+// centroids that this iteration reads: iteration + 1 overwrites them.
 template <class T>
 void DeviceLoop<T>::Passes::enqueue_reported(std::int64_t iteration) {
   const std::int64_t slot = iteration % 2;
@@ -265,7 +266,8 @@ void DeviceLoop<T>::Passes::finish_reported(std::int64_t iteration) {
   loop_.state_.iterations = iteration;
   if (loop_.state_.halt != kHaltEmpty) return;  // cancelled, or an error that update() throws
   finish_on_host();
-  enqueued_ = loop_.state_.iterations;  // the iteration after it returned at once
+  // The kernels of the next iteration returned without doing work, so it must be enqueued again.
+  enqueued_ = loop_.state_.iterations;
 }
 
 // Finishes the one iteration whose assignment is enqueued.
@@ -298,7 +300,7 @@ template <class T>
 std::span<const double> DeviceLoop<T>::Passes::centroids() {
   const Clock::time_point start = Clock::now();
   fetch_centroids();
-  // Copies for an observer belong to no phase, as those of labels.
+  // Like copies of labels, copies for an observer count towards no phase.
   if (closed_) transfer_ms_ += milliseconds_between(start, Clock::now());
   return centroids_;
 }

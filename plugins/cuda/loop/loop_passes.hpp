@@ -65,19 +65,20 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   DeviceLoop& loop_;
   const lloyd::FitSpec& spec_;
   Ahead ahead_;
-  std::int64_t enqueued_ = 0;  // iterations, with Ahead::one
-  Event reported_[2];          // the device has reported iteration i, at i % 2
+  std::int64_t enqueued_ = 0;  // number of iterations enqueued so far; used with Ahead::one only
+  Event reported_[2];          // recorded after the report of iteration i, at i % 2
   bool changes_wanted_;        // the device counts changed labels and keeps all labels up to date
-  std::optional<bool> repeats_last_fit_;    // set in the first odd iteration without a graph
-  std::optional<bool> runs_in_one_launch_;  // Step::run_iterations() of this fit
+  std::optional<bool> repeats_last_fit_;  // set in the first odd iteration without a graph
+  // What Step::run_iterations() returned in this fit; unset: not called yet.
+  std::optional<bool> runs_in_one_launch_;
   bool closed_ = false;
   std::int64_t relocations_ = 0;  // of the last finished iteration
   double transfer_ms_ = 0;
   PhaseTimer phases_;
   std::vector<std::int32_t> labels_;  // last fetched from the device
   std::vector<double> centroids_;     // the same
-  // The samples of the last find_farthest(), if they are in device memory: values (m x d), and the
-  // place of a row among them.
+  // The samples of the last find_farthest(), if the data set is in device memory. far_values_: m x
+  // d; far_rows_: index of a row number in far_values_.
   std::vector<T> far_values_;
   std::unordered_map<std::int64_t, std::size_t> far_rows_;
 };

@@ -113,11 +113,12 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   const std::vector<lloyd::FarSample> farthest =
       find_farthest(std::clamp<std::int64_t>(wanted, 0, rows.size()), rows, 0);
   if (!plan_.is_integer()) {
-    // The device continues the sums of the rows before.
+    // The device adds to the sums of the preceding rows.
     if (result.sums != nullptr) sums_[0].upload(result.sums, cells(), stream_);
     add_compensated(0, rows);
   }
-  // No cancellation from here on: the caller could not tell sums that were changed from others.
+  // No cancellation from here on: after this point a cancelled call would leave the caller unable
+  // to tell whether its sums had been updated.
 
   if (result.labels != nullptr) {
     labels_.download(result.labels, rows.size(), stream_, rows.begin);

@@ -33,8 +33,8 @@ struct Drift {
   float upper = 0;
 };
 
-/// Rounds a distance to float32 in both directions. `lower` is at most FLT_MAX / 2, like lower
-/// bounds, so that the sum of both is finite.
+/// Rounds a distance to float32 in both directions. `lower` is capped at FLT_MAX / 2, as lower
+/// bounds are, so that lower bound + drift is finite.
 inline Drift round_outward(double distance) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kMaxFinite = std::numeric_limits<float>::max() / 2;
@@ -67,7 +67,7 @@ inline bool proves_label(float upper, float lower) {
   return lower > upper * static_cast<float>(1 + kBoundMargin);
 }
 
-/// Bounds on a distance from its square, summed in float64 in any order.
+/// Bounds on a distance, given its square as a float64 sum in any order.
 inline float upper_bound(double squared) {
   const double upper = std::sqrt(squared) * (1 + kBoundExcess) + kTinyDistance;
   return upper < std::numeric_limits<float>::max() ? static_cast<float>(upper)

@@ -48,7 +48,7 @@ class GroupBoundStore {
   }
 
   /// Sets all bounds of a sample: no centroid but its own is nearer than `lower`. 0 proves nothing,
-  /// whatever the label is.
+  /// whatever the label is. `lower` > 0 only in the pass of begin(), before drift accumulates.
   void fill(std::int64_t sample, float lower) const {
     float* const bounds = lower_.get() + sample * bounds_per_sample_;
     const std::int64_t used = kind_ == BoundKind::group ? groups_of(clusters_) : clusters_;
@@ -63,8 +63,8 @@ class GroupBoundStore {
     const std::int64_t bound = kind_ == BoundKind::group ? slot / kGroupCentroids : slot;
     const GroupBounds bounds = for_sample(sample);
     const Drift drift = bounds.drift[bound];
-    // With one bound per centroid, `slot` is the former own centroid, whose stored bound is
-    // meaningless.
+    // With one bound per centroid, `slot` is that of the formerly assigned centroid, whose stored
+    // bound is meaningless.
     const float current =
         kind_ == BoundKind::group ? read_lower(bounds.lower[bound], drift) : lower;
     bounds.lower[bound] = store_lower(current > lower ? lower : current > 0 ? current : 0, drift);

@@ -27,6 +27,7 @@ constexpr std::size_t kGroupVectors = kGroupCentroids / hn::MaxLanes(GroupTag<Re
 // Groups that are scored together, with enough sums to hide the latency of multiply-adds.
 constexpr std::size_t kBatchGroups = 4;
 
+// The scan of one sample: scores groups of centroids and tracks the two lowest group minima.
 template <class Real>
 class GroupScan {
  public:
@@ -52,8 +53,9 @@ class GroupScan {
               limit.norm_excess * norm_;
   }
 
-  // Calls visit(first, mask) for the bounds that do not exceed `limit`. `own`: a bound that belongs
-  // to the own centroid alone and is skipped; negative: none.
+  // Calls visit(first, mask) for the bounds that do not exceed `limit`; bit i of mask: bound first
+  // + i. Sets lowest_closed() to the lowest bound above `limit`. `own`: a bound that belongs to the
+  // assigned centroid alone and is skipped; negative: none.
   template <class Visit>
   HWY_INLINE void visit_open(const GroupBounds& bounds, std::int64_t count, float limit,
                              std::int64_t own, const Visit& visit) {
@@ -115,8 +117,8 @@ class GroupScan {
     queued_ = 0;
   }
 
-  // Excludes the nearest centroid from the scores of its group, and returns its slot; -1 if nothing
-  // was scored.
+  // Excludes the nearest centroid from the scores of its group, and updates second() to the lowest
+  // score of the others. Returns the slot of the nearest centroid; -1 if nothing was scored.
   std::int64_t remove_nearest() {
     if (lowest_group_ < 0) return -1;
     Real* const scores = scores_ + lowest_group_ * kGroupCentroids;
@@ -262,8 +264,8 @@ HWY_INLINE ScanResult scan_one(BoundKind kind, const T* x, std::int64_t d, const
   found.lower = std::min(scan.lower_of(scan.lowest()), scan.lowest_closed());
   if (proves_label(own_upper, found.lower)) return found;
 
-  // Another centroid may be nearer. Then the own centroid becomes one of the others and needs a
-  // bound.
+  // Another centroid may be nearer. Then the assigned centroid becomes one of the others and needs
+  // a bound.
   const float other_lower = kind == BoundKind::group
                                 ? read_lower(bounds.lower[own_bound], bounds.drift[own_bound])
                                 : own_lower;

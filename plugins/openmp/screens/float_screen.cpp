@@ -51,7 +51,7 @@ HWY_INLINE void score_features(const Real* values, const Real* panel, std::size_
   } while (--features != 0);
 }
 
-// Scores Count centroids of a panel, from index c on, for the samples in Vectors vectors
+// Scores Count centroids of a panel, from index c on, for the samples in Vectors registers
 // from lane `first` on.
 template <std::size_t Count, std::size_t Vectors, class Real>
 HWY_INLINE void score_panel(const TileVector<Real>* tile, std::size_t first, std::size_t d,
@@ -247,7 +247,7 @@ HWY_INLINE void screen(const TileVector<Real>* tile, std::int64_t count, std::in
                        const TileCentroids<Real>& centroids, const std::int32_t* former,
                        TileLabels& nearest) {
   nearest.unproven = 0;
-  // Bounds are stored by gathers with the labels of all lanes, so unused lanes need valid ones.
+  // store_bounds() gathers the drift of the labels of all lanes, so unused lanes need valid labels.
   std::fill(nearest.labels + count, nearest.labels + kTile, 0);
   screen_features<static_cast<std::size_t>(kMaxRegisterFeatures)>(
       tile, static_cast<std::size_t>(count), static_cast<std::size_t>(features), centroids,

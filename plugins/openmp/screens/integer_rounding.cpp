@@ -23,8 +23,9 @@ using IntTag = SignedTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 using IntVector = hn::Vec<IntTag>;
 
-// Rounds values to integer multiples of a unit. hn::NearestInt() takes twice as long, because it
-// handles values of any size; these are below 2^22 units.
+// Rounds values to integer multiples of a unit. Adding 1.5 x 2^23 leaves the nearest integer in the
+// low bits, as in docs/design/openmp/exactness.md, section 6, step 1, for float64. hn::NearestInt()
+// takes twice as long, because it handles values of any size; these are below 2^22 units.
 template <class D>
 struct UnitRounder {
   using Value = hn::Vec<D>;

@@ -18,8 +18,9 @@ inline constexpr std::int64_t kMinRowRoundingFeatures = 32;
 /// True if round_rows() supports d features with this instruction set.
 bool can_round_rows(InstructionSet set, std::int64_t d);
 
-/// Rounds kTile samples in row order, without building a float tile. The unit also uses the largest
-/// component, so it may be finer. `samples`: pointers, duplicates allowed; `origin`: d values.
+/// Rounds kTile samples row by row, without transposing them into a float tile. The unit also uses
+/// the largest component, so it may be finer. `samples`: pointers, duplicates allowed; `origin`: d
+/// values.
 void round_rows(InstructionSet set, const float* const* samples, std::int64_t d,
                 const float* origin, double radius, IntegerTile& integers);
 

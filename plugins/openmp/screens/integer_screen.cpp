@@ -26,7 +26,8 @@ using FloatVector = hn::Vec<FloatTag>;
 // The low bits of a score hold the index of its centroid.
 constexpr std::int32_t kIndexMask = IntegerScreen::kIndexMask;
 
-// Below every score: docs/design/openmp/exactness.md, section 2.
+// Below every score: sqrt(d)/2 <= 32 for d <= kMaxFeatures, so |q|, |p| <= kMaxUnits + 32
+// (docs/design/openmp/exactness.md, section 2, step 2).
 constexpr std::int32_t kLowestScore = std::numeric_limits<std::int32_t>::min();
 constexpr double kMaxRoundedUnits = IntegerScreen::kMaxUnits + 32;
 static_assert(32 * 32 * 4 == IntegerScreen::kMaxFeatures);
@@ -54,10 +55,11 @@ struct TopTwo {
   IntVector highest[kSampleRegisters], second[kSampleRegisters];
 };
 
-// Spreads the prefetches of the next section (the cache lines of kPairLanes samples of a tile) over
-// all centroid panels, so that memory stays busy for the whole tile instead of only during the
-// first panel. Panel p prefetches the p-th share of the section, kL1Distance or kL2Distance lines
-// ahead. Sections shorter than two bursts are prefetched by panel 0 alone.
+// Spreads the prefetches of a section over all panels (with short sections, over the first ones),
+// so that memory stays busy while all panels read a section, not only while the first one does.
+// Panel 0 prefetches the last share of its own section. Panel p > 0 prefetches share p - 1 of the
+// next section, which panel 0 reads first. Both run kL1Distance or kL2Distance lines ahead.
+// Sections shorter than two bursts are prefetched by panel 0 alone.
 class PrefetchSchedule {
  public:
   // Cache lines per prefetch burst.
@@ -65,7 +67,7 @@ class PrefetchSchedule {
 
   // Prefetches nothing.
   HWY_INLINE PrefetchSchedule() : to_l2_(false), panels_(0), share_(0), offset_(0) {}
-  // `lines`: cache lines of kPairLanes samples.
+  // `lines`: cache lines of a section.
   HWY_INLINE PrefetchSchedule(std::size_t clusters, std::size_t panels, std::size_t lines)
       : to_l2_(clusters <= kMaxL2Clusters),
         panels_(std::clamp<std::size_t>(lines / kBurstLines, 1, panels)),
@@ -74,7 +76,8 @@ class PrefetchSchedule {
 
   // The first line that a panel prefetches, relative to the first line that it reads.
   HWY_INLINE std::size_t first(std::size_t panel) const { return offset_ + panel * share_; }
-  // A panel prefetches one burst after every `period` bursts of its own lines; 0: never.
+  // A panel prefetches one burst per `period` bursts that it reads, the first before it reads any;
+  // 0: never.
   HWY_INLINE std::size_t period(std::size_t panel) const { return panel < panels_ ? panels_ : 0; }
   // With few centroids lines are consumed so fast that L1 cannot have enough prefetches in flight.
   HWY_INLINE bool prefetch_to_l2() const { return to_l2_; }
@@ -99,8 +102,8 @@ HWY_INLINE void prefetch(const PairLine* lines, std::size_t count) {
 }
 
 // Scores the Count centroids of a panel for the samples from lane `first` on. `pair_count`: pairs
-// of features; `offsets`, `indices`: of the centroids. Prefetches from line `next_prefetch` on, a
-// burst after every `period` bursts of its own lines (0: never).
+// of features; `offsets`, `indices`: of the centroids. Prefetches from line `next_prefetch` on, one
+// burst per `period` bursts that it reads, the first before it reads any; 0: never.
 template <std::size_t Count>
 HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t pair_count,
                       const std::int32_t* panel, const std::int32_t* offsets,
@@ -127,7 +130,8 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t pair
   };
   // The first pair is peeled off, so that registers need no initialisation with the offsets.
   add_pair([&](auto i, auto) HWY_ATTR { return hn::Set(tag, offsets[i]); });
-  // Number of sections (kPairLanes samples) that the registers hold.
+  // Sections that the registers span, at least 1 (with 4 lanes per register they hold half a
+  // section).
   constexpr std::size_t kSections =
       std::max<std::size_t>(1, kSampleRegisters * hn::MaxLanes(tag) / kPairLanes);
   // Prefetches stay out of the inner loop, where they would make GCC 12 keep a sum in memory.
@@ -137,6 +141,8 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t pair
     if (period != 0 && --countdown == 0) {
       countdown = period;
       const PairLine* next = pairs_of_section + next_prefetch;
+      // Past the sections in the registers: the following kSections sections begin after all of
+      // these.
       if (next_prefetch >= pair_count) next += (kSections - 1) * pair_count;
       for (std::size_t section = 0; section < kSections; ++section) {
         const PairLine* const lines = next + section * pair_count;
@@ -158,8 +164,8 @@ HWY_INLINE void score(const PairLine* pairs, std::size_t first, std::size_t pair
   });
 }
 
-// Scores `panels` panels of Count centroids. It is a flattened function of its own, because GCC 12
-// would otherwise keep some sums in memory.
+// Scores `panels` panels of Count centroids. A separate flattened function: otherwise GCC 12 keeps
+// some sums in memory.
 template <std::size_t Count>
 HWY_NOINLINE HWY_FLATTEN void score_panels(const PairLine* pairs, std::size_t first,
                                            std::size_t pair_count, const std::int32_t* panel,

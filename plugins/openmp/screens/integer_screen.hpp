@@ -17,7 +17,8 @@ namespace lloyd_openmp {
 /// Samples of a tile that share a cache line of pairs.
 inline constexpr std::size_t kPairLanes = 16;
 
-/// Two features, 16 bits each, of kPairLanes samples.
+/// Two features, 16 bits each, of kPairLanes samples. The (d + 1) / 2 consecutive lines of the same
+/// samples are a section of the tile.
 struct alignas(64) PairLine {
   std::int32_t lanes[kPairLanes];
 };
@@ -37,8 +38,8 @@ constexpr auto pairs_of_lane(Line* lines, std::size_t pairs, std::size_t lane) {
 /// k centroids of d features, packed for screen_integers(). Symbols:
 /// docs/design/openmp/exactness.md, section 2.
 struct IntegerCentroids {
-  const std::int32_t*
-      packed_centroids;     ///< in panels: for each pair of features the panel's centroids
+  /// Panel by panel; within a panel, for each pair of features one packed pair per centroid.
+  const std::int32_t* packed_centroids;
   std::int64_t panel_size;  ///< centroids per panel; the last panel may have fewer
   const double* offsets;    ///< k values: (E^2 - |e|^2) / (2 tau)
   std::int64_t clusters;    ///< k >= 1
@@ -57,8 +58,8 @@ struct IntegerTile {
   float radius;                  ///< at least IntegerScreen::radius_of() of the samples
 };
 
-/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `offsets`: scratch of k
-/// values.
+/// Screens a tile whose unit is at least E/Q. `former`: kTile labels; `offsets`: scratch, k values:
+/// the offsets in units of sigma tau.
 void screen_integers(InstructionSet set, const IntegerTile& tile, std::int64_t d,
                      const IntegerCentroids& centroids, const std::int32_t* former,
                      std::int32_t* offsets, TileLabels& nearest);
@@ -72,6 +73,7 @@ class IntegerScreen {
  public:
   static constexpr double kMaxUnits = 46240;  ///< Q
   static constexpr double kMaxValue = 32760;  ///< largest component of q and p
+  /// Relative margin for the roundings of a limit (section 2, step 5).
   static constexpr double kSlack = 1 + 1e-3;
   static constexpr std::int32_t kIndexMask = 255;  ///< I
   static constexpr std::int64_t kMaxFeatures = 4096;

@@ -66,8 +66,8 @@ class IntegerTiles {
   }
 
  private:
-  // How far centroids may move outwards before a tile is rounded again, and how much too coarse a
-  // unit may be.
+  // Both are factors of the radius: headroom when a tile is rounded, and the ratio of representable
+  // to needed radius above which it is rounded again with a finer unit.
   static constexpr double kGrowthRoom = 1.05, kMaxSlackRatio = 1.25;
 
   struct Units {

@@ -1,5 +1,6 @@
-// Screens samples in row order, vectorised along the features. For few centroids of many features:
-// the centroids stay in L1, and copying samples into tiles would dominate.
+// Screens samples row by row, vectorised along the features, without transposing them into a tile.
+// For few centroids of many features: the centroids stay in L1, and copying samples into tiles
+// would dominate.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace lloyd_openmp {
 
 /// Centroids relative to an origin near the mean of the data, in Real (the type of the samples).
 /// Error bound of the scores: docs/design/openmp/exactness.md, section 1, whose symbols limit_of()
-/// uses.
+/// uses; its t is twice the t of the proof.
 template <class Real>
 class ScoreScreen {
  public:
@@ -121,7 +121,7 @@ class ScoreScreen {
   ScoreLimit<Real> limit_of(double max_norm, std::int64_t chain) const {
     constexpr double u = std::numeric_limits<Real>::epsilon() / 2.0;
     constexpr double v = std::numeric_limits<double>::epsilon() / 2.0;
-    constexpr double t = std::numeric_limits<Real>::denorm_min();
+    constexpr double t = std::numeric_limits<Real>::denorm_min();  // twice the t of the proof
     const auto d = static_cast<double>(d_);
     const auto h = static_cast<double>(chain);
     const double g = (sizeof(Real) == sizeof(float) ? h + 8 : h + d + 10) * u;

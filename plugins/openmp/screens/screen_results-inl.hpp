@@ -32,8 +32,8 @@ HWY_INLINE void store_float(Vector<double> values, float* to) {
   }
 }
 
-// Stores distance bounds, from bounds on the squared distances. Covers the roundings of this
-// function.
+// Stores distance bounds, from bounds on the squared distances. The stored bounds include the
+// rounding error of this function.
 template <class Real>
 HWY_INLINE void finish_bounds(Vector<Real> squared_upper, Vector<Real> squared_lower,
                               std::size_t at, TileBounds& bounds) {

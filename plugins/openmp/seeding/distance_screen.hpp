@@ -9,7 +9,7 @@
 
 namespace lloyd_openmp {
 
-/// The two smallest screened distances of each sample of a tile.
+/// The two smallest screened squared distances of each sample of a tile.
 template <class Real>
 struct TileNearest {
   TileVector<Real> lowest;
@@ -22,16 +22,16 @@ template <class Real>
 void screen_nearest(InstructionSet set, const TileVector<Real>* tile, std::int64_t d,
                     const Real* centroids, std::int64_t m, TileNearest<Real>& nearest);
 
-/// Screens a tile against m centroids. Bit i of below[c]: the screened distance of sample i to
-/// centroid c is at most limits.lanes[i] (-1: never).
+/// Screens a tile against m centroids. Bit i of below[c]: the screened squared distance of sample i
+/// to centroid c is at most limits.lanes[i] (-1: never).
 template <class Real>
 void screen_below(InstructionSet set, const TileVector<Real>* tile, std::int64_t d,
                   const Real* centroids, std::int64_t m, const TileVector<Real>& limits,
                   std::uint64_t* below);
 
-/// Error bound of screened distances: docs/design/openmp/exactness.md, section 4. A screened
-/// distance above widen(z) implies that the defined one is above z, and a defined distance is at
-/// most widen() of the screened one.
+/// Error bound of screened squared distances: docs/design/openmp/exactness.md, section 4. A
+/// screened squared distance above widen(z) implies that the defined one is above z, and a defined
+/// squared distance is at most widen() of the screened one.
 template <class Real>
 class ScreenBound {
  public:

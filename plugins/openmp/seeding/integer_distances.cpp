@@ -47,8 +47,9 @@ void find_limits(const IntegerTile& tile, std::int64_t rows, std::int64_t featur
   std::fill(limits + rows, limits + kTile, std::numeric_limits<std::int32_t>::max());
 }
 
-// Sets the bits of `below` whose scores exceed the limits, for a panel of Count centroids. As a
-// function of its own, flattened, it keeps the sums in registers, see score_panels().
+// Sets the bits of `below` whose scores exceed the limits, for a panel of Count centroids. A
+// separate flattened function, as score_panels() in integer_screen.cpp: otherwise GCC 12 keeps sums
+// in memory.
 template <std::size_t Count>
 HWY_NOINLINE HWY_FLATTEN void compare_panel(const PairLine* pairs, std::size_t pair_count,
                                             const std::int32_t* panel, const std::int32_t* offsets,
@@ -69,14 +70,14 @@ HWY_NOINLINE HWY_FLATTEN void compare_panel(const PairLine* pairs, std::size_t p
       IntVector q[kSampleRegisters];
       unroll<kSampleRegisters>([&](auto r) HWY_ATTR {
         q[r] = hn::Load(tag, values[r]);
-        // The same line of the sections that follow.
+        // The same cache line, kSections sections ahead.
         __builtin_prefetch(values[r] + kSections * pair_count * kPairLanes);
         values[r] += kPairLanes;
       });
       unroll<Count>([&](auto i) HWY_ATTR {
-        const IntVector e = hn::Set(tag, panel[pair * Count + i]);
+        const IntVector p = hn::Set(tag, panel[pair * Count + i]);
         unroll<kSampleRegisters>(
-            [&](auto r) HWY_ATTR { scores[i][r] = add_dot_products(scores[i][r], q[r], e); });
+            [&](auto r) HWY_ATTR { scores[i][r] = add_dot_products(scores[i][r], q[r], p); });
       });
     }
     unroll<Count>([&](auto i) HWY_ATTR {

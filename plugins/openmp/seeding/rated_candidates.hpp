@@ -61,8 +61,8 @@ class RatedCandidates {
 
   /// Calls visit(i, squared_distance) for each sample i whose squared distance to `centroid` is
   /// below squared_distances[i], in any order. Returns false, without a call, unless the last pass
-  /// is complete, `centroid` was one of its candidates, and `squared_distances` has the bits that
-  /// keep() received.
+  /// is complete, `centroid` was one of its candidates, and `squared_distances` is bit-identical
+  /// to what keep() received.
   template <class Visit>
   bool visit_nearer(const double* centroid, const double* squared_distances,
                     lloyd::ThreadTeam& team, Visit&& visit) const {
@@ -90,8 +90,8 @@ class RatedCandidates {
   }
 
  private:
-  // In the first passes nearly all samples are nearer to a candidate; a list of all of them would
-  // take more memory than the data.
+  // In the first passes nearly all samples are nearer to a candidate than to any centroid; a list
+  // of all of them would take more memory than the data.
   static constexpr std::int64_t kSamplesPerEntry = 4;
 
   struct Found {

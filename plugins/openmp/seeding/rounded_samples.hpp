@@ -62,9 +62,9 @@ class RoundedSamples {
   }
 
   /// Records the result of a pass: of `pairs` pairs of a sample and a centroid, `wasted` were
-  /// computed by the definition without lowering a distance. If these are too many for integers to
-  /// pay, as in data with distant outliers, for which the unit is too coarse, set_centroids()
-  /// returns false until release().
+  /// computed by the definition without lowering a distance. If too many are wasted,
+  /// set_centroids() returns false until release(). Distant outliers cause this: they make the unit
+  /// too coarse.
   void record_pass(std::int64_t pairs, std::int64_t wasted) {
     constexpr std::int64_t kMinPairsPerWasted = 32;
     if (wasted <= pairs / kMinPairsPerWasted) return;

@@ -16,8 +16,8 @@
 namespace lloyd_openmp {
 namespace {
 
-// From this number of new centroids on, only the nearest of them is compared with a sample's
-// current squared distance; fewer are all compared.
+// With at least this many new centroids, the screen first finds the nearest one, and only that is
+// compared with the current squared distance. With fewer, each is compared.
 constexpr std::int64_t kMinNearestFirst = 8;
 
 // One pass over all samples.
@@ -36,8 +36,8 @@ class ExactDistances {
  public:
   explicit ExactDistances(const Problem& problem) : problem_(problem) {}
 
-  // Calls visit(i, c, distance) for each sample i = begin + bit number of `lanes` whose squared
-  // distance to centroid c is below squared_distances[i].
+  // Calls visit(i, c, distance) for each set bit b of `lanes` and sample i = begin + b whose
+  // squared distance to centroid c is below squared_distances[i].
   template <class Visit>
   void visit_nearer(std::int64_t begin, std::uint64_t lanes, std::int64_t c,
                     const double* squared_distances, Visit&& visit) {
@@ -65,7 +65,7 @@ class ExactDistances {
     }
   }
 
-  // Prefetches the samples i = begin + bit number of `lanes`.
+  // Prefetches, for each set bit b of `lanes`, sample i = begin + b.
   void prefetch(std::int64_t begin, std::uint64_t lanes) const {
     constexpr std::int64_t kLine = 64 / sizeof(T);
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -155,7 +155,9 @@ class TileWorker {
     visit_below(squared_distances, visit);
   }
 
-  // The same for many centroids: only the nearest one of each sample is visited.
+  // The same for many centroids. If the screen proves the nearest one, only that is tested.
+  // Otherwise all that may be nearest are tested, in ascending order; if visit() lowers
+  // squared_distances[i], the nearest is visited last.
   template <class Visit>
   void visit_nearest(const double* squared_distances, Visit&& visit) {
     screen_nearest(problem_.instruction_set, tile_.data(), problem_.dataset.features,
@@ -167,8 +169,9 @@ class TileWorker {
       const std::int64_t i = rows_.begin + lane;
       const Real limit = bound_.widen(squared_distances[i]);
       if (nearest_.lowest.lanes[lane] > limit) continue;
-      // By the definition, the nearest centroid is at most widen(lowest) away. So a centroid whose
-      // screened distance exceeds widen(widen(lowest)) = `rival` is farther.
+      // By the definition, the squared distance to the nearest centroid is at most widen(lowest).
+      // So a centroid whose screened squared distance exceeds widen(widen(lowest)) = `rival` is
+      // farther.
       const Real rival = bound_.widen(bound_.widen(nearest_.lowest.lanes[lane]));
       if (nearest_.second.lanes[lane] > rival) {
         exact_.visit_nearer(i, 1, nearest_.index[lane], squared_distances, visit);

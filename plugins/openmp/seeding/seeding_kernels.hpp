@@ -10,8 +10,8 @@
 
 namespace lloyd_openmp {
 
-/// Implements lloyd::SeedingKernels with screened distances; the results have the bits of the
-/// definition. Serves one thread at a time.
+/// Implements lloyd::SeedingKernels with screened distances; the results are bit-identical to those
+/// of the definition. Serves one thread at a time.
 class OpenmpSeeding final : public lloyd::SeedingKernels {
  public:
   /// True if the kernels support this number of features.

@@ -83,7 +83,7 @@ void sort_by_first_feature(const lloyd::DatasetView& dataset, const std::int32_t
   // Counts per bin in the first loop, then the next position in `sorted`.
   using BinPositions = std::array<std::int64_t, kBins>;
   std::vector<BinPositions> positions(static_cast<std::size_t>(parts));
-  // Parts do not belong to threads: a thread that comes too late takes none.
+  // Parts are not bound to threads: a thread that starts late may get none.
   team.for_each(parts, parts, [&](int, std::int64_t part) {
     const lloyd::FloatEnvironment environment;  // for equal bins in both loops
     BinPositions& part_positions = positions[static_cast<std::size_t>(part)];
@@ -150,11 +150,14 @@ class SpatialOrder {
                             std::int64_t count) {
     const double all_tiles = static_cast<double>(dataset.samples) / kTile;
     const double tiles = static_cast<double>(count) / kTile;
-    // The part itself is one slice along the first feature.
+    // The part covers a fraction tiles / all_tiles of the first feature, and gets that fraction of
+    // its slices.
     const double tiles_per_side = std::pow(all_tiles, 1 / static_cast<double>(D));
     const double first_slices = std::max(1.0, std::ceil(tiles_per_side * tiles / all_tiles));
     const double other_slices =
         D < 3 ? 1 : std::ceil(std::pow(tiles / first_slices, 1 / (D - 1.0)));
+    // A cell is a combination of slices, one per feature but the last; a key is a cell and a bin of
+    // the last feature.
     std::uint32_t cells = 1;
     std::array<Bins<T>, D> bins;
     std::array<std::uint32_t, D> slices;
@@ -164,7 +167,7 @@ class SpatialOrder {
       assign_slices(samples, count, j, bins[j], slices[j], slices_[j]);
       cells *= slices[j];
     }
-    // About four samples per key, so that the counters stay in L1.
+    // At least four samples per key on average, so that the counters stay in L1.
     const auto bins_per_cell =
         std::max<std::uint32_t>(2, std::bit_floor(static_cast<std::uint32_t>(count) / (4 * cells)));
     bins.back() = bins_of(dataset.statistics[D - 1], samples, count, D - 1, bins_per_cell);

@@ -153,8 +153,8 @@ class SpatialScreen {
     if (!enabled_ || limit == nullptr) return false;
     ++fit_passes_;
     // Sorting costs as much as comparing every sample with about kSortCost centroids. A fit is
-    // expected to have at least twice as many passes as have begun; sorting pays if these compare
-    // more.
+    // expected to have at least twice as many passes as have begun; sorting pays if those passes
+    // together compare each sample with more than kSortCost centroids.
     constexpr std::int64_t kSortCost = 32;
     const bool pays = tiles_.presorted() || fit_passes_ > kSortCost / (2 * k);
     const bool labels_known = labels != nullptr || fit_passes_ == 1;
@@ -316,10 +316,11 @@ class SpatialScreen {
   BoxCentroids<T> all_centroids_;
   const T* origin_ = nullptr;
   ScoreLimit<T> limit_{};
-  std::int64_t clusters_ = 0;     // k for which memory is allocated
-  std::int64_t sorted_pass_ = 0;  // the pass before which samples were sorted, with their labels
-  std::int64_t passes_ = 0;       // counted over all fits
-  std::int64_t fit_passes_ = 0;   // of this fit
+  std::int64_t clusters_ = 0;  // k for which memory is allocated
+  // The pass at whose start the samples and their labels were sorted.
+  std::int64_t sorted_pass_ = 0;
+  std::int64_t passes_ = 0;      // counted over all fits
+  std::int64_t fit_passes_ = 0;  // of this fit
   bool enabled_ = false, active_ = false;
   bool defers_labels_ = false;  // whether labels may stay unwritten
 };

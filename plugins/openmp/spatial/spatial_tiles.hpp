@@ -28,9 +28,10 @@ struct SpatialTile {
   static constexpr std::int32_t kMixed = -1;
 
   Box<T> box;
-  std::int32_t count;          ///< number of samples
-  std::int32_t label;          ///< common label; kMixed: see SpatialTiles::labels()
-  std::uint64_t unknown_mask;  ///< bit i: the label of sample i is not known
+  std::int32_t count;  ///< number of samples
+  std::int32_t label;  ///< common label; kMixed: see SpatialTiles::labels()
+  /// Bit i: the tile has no current label of sample i; read it from the label array.
+  std::uint64_t unknown_mask;
 };
 
 /// Positions in spatial order replace rows: tile t holds positions [t kTile, (t + 1) kTile). Tiles

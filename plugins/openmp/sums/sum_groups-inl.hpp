@@ -26,7 +26,8 @@ namespace HWY_NAMESPACE {
 // time, so that the sums are read and written once for each such group. `from_sums` is null for
 // samples that had no label. Measurements: docs/design/openmp/sums.md.
 
-// Moves features [first, end) of one sample.
+// Subtracts features [first, end) of a sample from `from_sums`, unless null, and adds them to
+// `to_sums`.
 template <class T>
 HWY_NOINLINE void move_features(const T* x, const lloyd::SumLayout& given, std::int64_t* from_sums,
                                 std::int64_t* to_sums, std::int64_t first, std::int64_t end) {
@@ -104,7 +105,7 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
   const lloyd::SumLayout layout = given;  // see move_features()
   const T* x[Count];
   unroll<Count>([&](auto i) HWY_ATTR { x[i] = samples[i]; });
-  // With one limb of maximum width the sum of several values might not fit.
+  // A single value always fits the only limb; the sum of several might not.
   const bool one_limb = Count == 1 && layout.limbs == 1;
   const std::int64_t whole = layout.features / kFeatureBlock * kFeatureBlock;
   RowPrefetcher<T> prefetcher(next, whole);

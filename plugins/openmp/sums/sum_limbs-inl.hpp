@@ -72,8 +72,9 @@ HWY_INLINE std::int64_t for_each_limb_vector(const T* x, const lloyd::SumLayout&
   return j;
 }
 
-// Calls `use` with vectors of all limbs of features [first, end) of x, and `use_one` for the last
-// feature if it does not fill a vector.
+// Calls use(tag, index, limbs) with vectors of all limbs of features [first, end) of x, and
+// use_one(index, limb) for the last feature if it does not fill a vector. index: into the sums of a
+// cluster.
 template <class T, class Use, class UseOne>
 HWY_INLINE void for_each_limb(const T* x, const lloyd::SumLayout& layout, std::int64_t first,
                               std::int64_t end, const Use& use, const UseOne& use_one) {
@@ -95,7 +96,8 @@ HWY_INLINE void add_sample(const T* x, const lloyd::SumLayout& layout, std::int6
       [sums](std::int64_t at, std::int64_t limb) { sums[at] += limb; });
 }
 
-// Moves features [first, end) of a sample. `from_sums` is null if it had no label.
+// Subtracts features [first, end) of a sample from `from_sums`, unless null, and adds them to
+// `to_sums`.
 template <class T>
 HWY_INLINE void move_sample(const T* x, const lloyd::SumLayout& layout, std::int64_t* from_sums,
                             std::int64_t* to_sums, std::int64_t first, std::int64_t end) {

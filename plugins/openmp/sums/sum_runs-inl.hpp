@@ -27,8 +27,8 @@ constexpr std::int64_t kMaxRunFeatures = 3;
 // Shorter runs are as fast sample by sample. A minimum of 3 or 6 made no difference.
 constexpr std::int64_t kMinRunSamples = 4;
 
-// The fewest vectors that hold whole samples of D features, so that every lane always has the same
-// feature, with SumLayout's scales and quanta for these lanes.
+// SumLayout's scales and quanta, repeated over the smallest number of vectors that holds a whole
+// number of samples. A given lane then always has the same feature.
 template <std::size_t D>
 struct RunVectors {
   static constexpr std::size_t kVectorValues = hn::MaxLanes(Reals<8>());
