@@ -111,8 +111,8 @@ class Scan {
   }
 
  private:
-  // Lower bound of the distance to the members of a group, without the assigned centroid; infinite if
-  // there are none.
+  // Lower bound of the distance to the members of a group, without the assigned centroid; infinite
+  // if there are none.
   __device__ float lower_of(const Sample& sample, std::int64_t g, float upper) const {
     if (part_.bounds.groups == nullptr) return 0;  // the screen has checked the only bound
     if (g >= part_.bounds.count) return HUGE_VALF;

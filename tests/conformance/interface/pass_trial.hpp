@@ -103,7 +103,7 @@ inline std::vector<NamedSamples> pass_data_sets(const Context& context) {
           {"a lattice", lattice(600, 5, 9, 93), {1, 63}},
           {"a wide range, 24 bits", wide_values, {6, 24}},
           {"a wide range, 43 bits", wide_values, {3, 43}},
-          {"a wide range, 62 bits", wide_values, {2, 62}}};
+          {"two limbs", rounded(wide_range(900, 2, 1e4, 96), context.dtype()), {2, 57}}};
 }
 
 /// Runs the sequence of passes twice, and checks labels, changes of sums and counts, inertia and
