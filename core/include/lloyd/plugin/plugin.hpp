@@ -1,8 +1,8 @@
 // Includes everything that a plugin needs, and defines the macro that exports it.
 #pragma once
 
-// The option lets compilers assume that no value is infinite or NaN and add up values in any order,
-// in the code of the SDK, too: exact sums and the order of distances would be wrong.
+// -ffast-math lets the compiler assume that no value is infinite or NaN and reassociate sums, also
+// in SDK code; exact sums and distances would be wrong.
 #ifdef __FAST_MATH__
 #error "a plugin must be compiled without -ffast-math (-Ofast sets it), or its results are wrong"
 #endif
@@ -17,7 +17,7 @@
 #include <lloyd/plugin/sdk/thread_team.hpp>
 #endif
 
-// lloyd_add_plugin() defines both macros, from its name and its VERSION argument.
+// lloyd_add_plugin() defines both macros, from its first argument (the name) and VERSION.
 #ifndef LLOYD_PLUGIN_NAME
 #error "LLOYD_PLUGIN_NAME is not defined: build the plugin with lloyd_add_plugin"
 #endif

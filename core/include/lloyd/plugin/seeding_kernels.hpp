@@ -1,4 +1,4 @@
-// The name by which plugins include abi/seeding_kernels.hpp.
+// Public include path; forwards to abi/seeding_kernels.hpp.
 #pragma once
 
 #include <lloyd/plugin/abi/seeding_kernels.hpp>

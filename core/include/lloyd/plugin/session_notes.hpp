@@ -1,4 +1,4 @@
-// The name by which plugins include abi/session_notes.hpp.
+// Public include path; forwards to abi/session_notes.hpp.
 #pragma once
 
 #include <lloyd/plugin/abi/session_notes.hpp>

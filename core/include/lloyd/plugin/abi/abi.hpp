@@ -34,8 +34,9 @@ struct DeviceList;
 
 /// Version of the plugin boundary. The host loads a plugin if the major numbers are equal and the
 /// plugin's minor number is not newer than the host's. A minor version only appends fields to
-/// structs that begin with their size, or adds interfaces that are obtained with query(). Every
-/// other change needs a new major version.
+/// structs that begin with their size, or adds interfaces that are obtained with query(). The size,
+/// `struct_size`, is sizeof the struct, set by the side that allocates it; it tells the other side
+/// which fields exist. Every other change needs a new major version.
 inline constexpr std::uint32_t kAbiMajor = 1;
 /// Minor version of the boundary; see kAbiMajor.
 inline constexpr std::uint32_t kAbiMinor = 0;

@@ -1,6 +1,7 @@
-// The three abstract classes of the plugin boundary. Their virtual tables are frozen within a major
-// ABI version. The boundary grows by interfaces that query() returns, and by structs that begin
-// with their size.
+// The core abstract classes of the plugin boundary: Backend, Session, Observer. Optional interfaces
+// have their own headers. Virtual tables are frozen within a major ABI version. The boundary grows
+// by new interfaces, which query() returns, and by fields appended to structs that begin with their
+// size.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ static_assert(sizeof(DeviceInfo) == 128);
 
 /// The devices found by a plugin's probe().
 struct DeviceList {
-  std::uint64_t struct_size = sizeof(DeviceList);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(DeviceList);  ///< sizeof on the allocating side
   std::int64_t count = 0;                          ///< entries filled, 0 to 16
   DeviceInfo devices[16];                          ///< the first `count` hold devices
 };
@@ -40,7 +41,7 @@ static_assert(sizeof(DeviceList) == 2064);
 /// Description of a backend. Lives as long as the plugin. The conformance suite tests its
 /// guarantees.
 struct BackendInfo {
-  std::uint64_t struct_size = sizeof(BackendInfo);          ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(BackendInfo);          ///< sizeof on the allocating side
   const char* summary = nullptr;                            ///< one line
   const char* algorithm = nullptr;                          ///< shown to users, e.g. "elkan"
   std::uint64_t capabilities = 0;                           ///< kCapability... bits
@@ -71,7 +72,7 @@ static_assert(sizeof(BackendInfo) == 80);
 /// Peak memory of a session and a fit that returns all outputs, excluding the caller's data set and
 /// output arrays.
 struct MemoryEstimate {
-  std::uint64_t struct_size = sizeof(MemoryEstimate);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(MemoryEstimate);  ///< sizeof on the allocating side
   std::int64_t host_bytes = 0;                         ///< host memory, bytes
   std::int64_t device_bytes = 0;                       ///< device memory, bytes
 };
@@ -93,7 +94,7 @@ class Observer {
   ~Observer() = default;
 };
 
-/// A data set that is resident in a backend, for any number of fits. Serves one thread at a time.
+/// A data set that a backend has opened, for any number of fits. Serves one thread at a time.
 class Session {
  public:
   /// Runs one fit. `observer` may be null. On StatusCode::cancelled, `result.centroids` are those
@@ -121,11 +122,12 @@ class Backend {
  public:
   /// Never null; valid as long as the plugin.
   virtual const BackendInfo* info() const noexcept = 0;
-  /// Returns ok if the backend can run such a fit; otherwise `unsupported`, with the limit, as a
-  /// number, in its message. `spec.initial_centroids` may be null here.
+  /// Returns ok if the backend can run a fit with this shape, these parameters and this spec;
+  /// otherwise `unsupported`, with the limit, as a number, in its message. `spec.initial_centroids`
+  /// may be null here.
   virtual Status supports(const ProblemShape& shape, const ParameterList& parameters,
                           const FitSpec& spec) const noexcept = 0;
-  /// Peak memory of open() and such a fit together.
+  /// Peak memory of open() and a fit with this shape, these parameters and this spec together.
   virtual Status estimate(const ProblemShape& shape, const ParameterList& parameters,
                           const FitSpec& spec, MemoryEstimate& memory) const noexcept = 0;
   /// Opens a session on a data set. The caller owns `*session` and destroys it with `release()`.

@@ -26,7 +26,7 @@ enum class ReduceOp : std::int32_t {
 /// minimum or maximum of the elements i of all ranks. All members except `data`, `device` and
 /// `stream` are the same on all ranks.
 struct ReduceRequest {
-  std::uint64_t struct_size = sizeof(ReduceRequest);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(ReduceRequest);  ///< sizeof on the allocating side
   void* data = nullptr;                               ///< `count` elements, in and out
   std::int64_t count = 0;                             ///< number of elements, >= 0
   ElementType type = ElementType::int64;              ///< type of the elements
@@ -66,8 +66,9 @@ class Communicator {
   /// Makes the current and all later operations fail, with this message (zero-terminated, UTF-8),
   /// on all ranks that can be reached. Not collective; may be called from any thread.
   virtual void abort(const char* message) noexcept = 0;
-  /// After a failure: true on one of the ranks that can still reach one another; that rank reports
-  /// it to the user. Not collective; may wait a moment for messages of other ranks.
+  /// After a failure: true on exactly one rank of each group of ranks that can still communicate;
+  /// that rank reports the failure to the user. Not collective; may wait a moment for messages of
+  /// other ranks.
   virtual bool reports_failure() noexcept = 0;
   /// Extension point: the interface of that name, or null if there is none.
   virtual void* query(const char* interface_name) noexcept = 0;

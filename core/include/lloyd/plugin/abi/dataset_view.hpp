@@ -26,7 +26,7 @@ static_assert(sizeof(FeatureStatistics) == 40);
 /// kCapabilityRowWindows. The core guarantees n >= 1, d >= 1, stride >= d, that no size overflows,
 /// that all values are finite, and that |values| and squared distances are below 1e290.
 struct DatasetView {
-  std::uint64_t struct_size = sizeof(DatasetView);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(DatasetView);  ///< sizeof on the allocating side
   std::uint64_t required_capabilities = 0;          ///< kCapability... bits
   const void* data = nullptr;                       ///< samples x features values of `dtype`
   std::int64_t samples = 0;                         ///< n
@@ -56,7 +56,7 @@ struct RowRange {
 
 /// The size of a problem, before any data is opened.
 struct ProblemShape {
-  std::uint64_t struct_size = sizeof(ProblemShape);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(ProblemShape);  ///< sizeof on the allocating side
   std::int64_t samples = 0;                          ///< n
   std::int64_t features = 0;                         ///< d
   std::int64_t stride = 0;                           ///< values from one sample to the next; >= d

@@ -21,7 +21,7 @@ enum class ParameterType : std::int32_t {
 /// Schema of one parameter. Create it with integer_parameter(), number_parameter(),
 /// boolean_parameter() or choice_parameter().
 struct ParameterInfo {
-  std::uint64_t struct_size = sizeof(ParameterInfo);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(ParameterInfo);  ///< sizeof on the allocating side
   const char* name = nullptr;                         ///< not empty, without white space or '='
   const char* meaning = nullptr;                      ///< one line of help: unit, meaning of 0
   ParameterType type = ParameterType::integer;        ///< selects the fields below that apply
@@ -109,7 +109,7 @@ static_assert(sizeof(ParameterValue) == 40);
 
 /// The values of all parameters, in the order of the schema; defaults are filled in.
 struct ParameterList {
-  std::uint64_t struct_size = sizeof(ParameterList);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(ParameterList);  ///< sizeof on the allocating side
   const ParameterValue* values = nullptr;             ///< `count` entries
   std::int64_t count = 0;                             ///< parameters of the schema
 

@@ -23,7 +23,7 @@ static_assert(sizeof(SumLimbs) == 8);
 
 /// Properties of all passes from one begin() to the next.
 struct PassOptions {
-  std::uint64_t struct_size = sizeof(PassOptions);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(PassOptions);  ///< sizeof on the allocating side
   std::int64_t clusters = 0;                        ///< k >= 1; may exceed n
   SumLimbs limbs;                                   ///< of all sums
 };
@@ -32,12 +32,11 @@ static_assert(sizeof(PassOptions) == 24);
 /// Request for one pass: labels all samples. The arrays are in host memory and belong to the
 /// caller; null means that an output is not requested.
 struct PassRequest {
-  std::uint64_t struct_size = sizeof(PassRequest);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(PassRequest);  ///< sizeof on the allocating side
   /// k x d, row-major, finite; valid and unchanged until the next pass() or end().
   const double* centroids = nullptr;
-  /// limbs x k x d. The pass adds the change of the sums to it: in the first pass every sample to
-  /// its cluster; later each sample whose label changed, to its new cluster and subtracted from its
-  /// former one.
+  /// limbs x k x d. First pass: adds every sample to the sum of its cluster. Later passes: for each
+  /// sample whose label changed, subtracts it from the former cluster and adds it to the new one.
   std::int64_t* sums = nullptr;
   std::int64_t* counts = nullptr;  ///< k; the change of the counts is added likewise
   ExactSum* inertia = nullptr;     ///< the squared distances to the assigned centroids are added
@@ -46,7 +45,7 @@ static_assert(sizeof(PassRequest) == 40);
 
 /// Result of one pass.
 struct PassResult {
-  std::uint64_t struct_size = sizeof(PassResult);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(PassResult);  ///< sizeof on the allocating side
   std::int64_t changed = 0;  ///< labels that differ from those of the previous pass; n in the first
   std::int64_t distances = 0;  ///< sample-centroid distances evaluated
   /// Labels that the screening could not prove and the defined float64 distances decided. Negative
@@ -58,7 +57,7 @@ static_assert(sizeof(PassResult) == 32);
 /// Part of a session: shares its lifetime, and likewise serves one thread at a time. Order of
 /// calls:
 ///
-///     begin, pass, { [farthest], [labels], pass }..., end
+///     begin, { pass, [farthest], [labels] }..., end
 ///
 /// fit(), label() and partial() of the session first end the passes. Methods leave the caller's
 /// floating-point modes as they were. They return `invalid_argument` if called out of order or for
@@ -67,7 +66,7 @@ static_assert(sizeof(PassResult) == 32);
 /// end() may be called.
 class PassKernels {
  public:
-  /// Begins a sequence of passes, without labels, and ends the previous one. Returns
+  /// Begins a sequence of passes; no sample has a label yet. Ends the previous sequence. Returns
   /// `unsupported` if the data set has no integer sums (see SumForm).
   virtual Status begin(const PassOptions& options) noexcept = 0;
   /// Labels all samples by the given centroids.

@@ -14,7 +14,7 @@ namespace lloyd {
 
 /// Request for one fit; DatasetView defines n and d.
 struct FitSpec {
-  std::uint64_t struct_size = sizeof(FitSpec);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(FitSpec);  ///< sizeof on the allocating side
   std::uint64_t required_capabilities = 0;      ///< kCapability... bits
   std::int64_t clusters = 0;                    ///< k, 1 <= k <= n
   const double* initial_centroids = nullptr;    ///< k x d, row-major, finite
@@ -36,7 +36,7 @@ struct PhaseTimes {
   double transfer_ms = -1;                ///< copies between host and device
   double assignment_ms = -1;              ///< computing labels
   double update_ms = -1;                  ///< cluster sums and means
-  double convergence_ms = -1;             ///< stop rules
+  double convergence_ms = -1;             ///< stop rules; inertia if the observer requests it
   double reserved[4] = {-1, -1, -1, -1};  ///< reserved, negative
 };
 static_assert(sizeof(PhaseTimes) == 64);
@@ -45,7 +45,7 @@ static_assert(sizeof(PhaseTimes) == 64);
 /// array is not requested. Inertia is in the squared unit of the data; times are wall time in
 /// milliseconds.
 struct FitResult {
-  std::uint64_t struct_size = sizeof(FitResult);              ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(FitResult);              ///< sizeof on the allocating side
   double* centroids = nullptr;                                ///< k x d
   std::int32_t* labels = nullptr;                             ///< n; of the returned centroids
   std::int64_t* counts = nullptr;                             ///< k; samples per returned centroid
@@ -69,11 +69,11 @@ static_assert(sizeof(FitResult) == 168);
 /// Record of one finished iteration. Pointers are valid during the call only, and null unless
 /// FitSpec::observe has their bit.
 struct IterationRecord {
-  std::uint64_t struct_size = sizeof(IterationRecord);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(IterationRecord);  ///< sizeof on the allocating side
   std::int64_t iteration = 0;                           ///< 1, 2, ... of this fit
   std::int64_t changed = 0;  ///< labels that differ from the previous iteration's; n in the first
   std::int64_t relocations = 0;  ///< empty clusters that this update relocated
-  double shift = 0;  ///< sum of squared centroid shifts, in the unit of FitSpec::tolerance
+  double shift = 0;  ///< squared: the sum of squared centroid shifts; unit: FitSpec::tolerance
   double inertia = std::numeric_limits<double>::quiet_NaN();  ///< of `labels`, before the update
   double elapsed_ms = 0;                 ///< wall time since the loop began, milliseconds
   const std::int32_t* labels = nullptr;  ///< n; this iteration's assignment
@@ -83,7 +83,7 @@ static_assert(sizeof(IterationRecord) == 72);
 
 /// Request to assign all samples of a session to given centroids.
 struct LabelRequest {
-  std::uint64_t struct_size = sizeof(LabelRequest);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(LabelRequest);  ///< sizeof on the allocating side
   std::uint64_t required_capabilities = 0;           ///< kCapability... bits
   const double* centroids = nullptr;                 ///< k x d, row-major, finite
   std::int64_t clusters = 0;                         ///< k >= 1
@@ -93,7 +93,7 @@ static_assert(sizeof(LabelRequest) == 32);
 /// Result of a LabelRequest; null means that the array is not requested. Units are those of
 /// FitResult.
 struct LabelResult {
-  std::uint64_t struct_size = sizeof(LabelResult);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(LabelResult);  ///< sizeof on the allocating side
   std::int32_t* labels = nullptr;                   ///< n
   std::int64_t* counts = nullptr;                   ///< k
   double* squared_distances = nullptr;  ///< n; to the centroid of the label, see distance.hpp
@@ -105,8 +105,8 @@ struct LabelResult {
 static_assert(sizeof(LabelResult) == 56);
 
 /// The sum of one feature over one cluster, in the form of the data set's SumPlan: a 128-bit
-/// two's-complement multiple of 2^quantum_exponent, or the bit patterns of a float64 sum and its
-/// correction.
+/// two's-complement integer in units of 2^quantum_exponent, or the bit patterns of a float64 sum
+/// and its correction.
 struct SumWords {
   std::uint64_t low = 0;   ///< bits 0 to 63, or the float64 sum
   std::uint64_t high = 0;  ///< bits 64 to 127, or the float64 correction
@@ -122,7 +122,7 @@ struct FarSample {
 
 /// Request for one assignment over a range of rows, with cluster sums and counts but no means.
 struct PartialRequest {
-  std::uint64_t struct_size = sizeof(PartialRequest);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(PartialRequest);  ///< sizeof on the allocating side
   std::uint64_t required_capabilities = 0;             ///< kCapability... bits
   const double* centroids = nullptr;                   ///< k x d, row-major, finite
   std::int64_t clusters = 0;                           ///< k >= 1
@@ -137,7 +137,7 @@ static_assert(sizeof(PartialRequest) == 56);
 /// order at all: the sums of disjoint parts may be added as integers.) Null means that an array is
 /// not requested; without `labels`, every row counts as changed.
 struct PartialResult {
-  std::uint64_t struct_size = sizeof(PartialResult);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(PartialResult);  ///< sizeof on the allocating side
   std::int32_t* labels = nullptr;   ///< rows.size(); in: former labels (-1: none), out: new labels
   SumWords* sums = nullptr;         ///< k x d
   std::int64_t* counts = nullptr;   ///< k

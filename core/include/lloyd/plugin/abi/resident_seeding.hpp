@@ -14,7 +14,7 @@ inline constexpr char kResidentSeeding[] = "lloyd.resident_seeding/1";
 
 /// Part of a session: shares its lifetime, and likewise serves one thread at a time. The squared
 /// distance of each of the n samples to its nearest centroid, see distance.hpp, stays in the
-/// session. The algorithm, and all random numbers, are the host's. Order of calls:
+/// session. The program runs the algorithm and draws all random numbers. Order of calls:
 ///
 ///     begin_seeding, add, { weigh, find, rate, add }..., end_seeding
 ///
@@ -25,7 +25,7 @@ inline constexpr char kResidentSeeding[] = "lloyd.resident_seeding/1";
 /// and end_seeding() may be called. All arrays are in host memory.
 class ResidentSeeding {
  public:
-  /// Begins a seeding, without centroids, and ends the previous one.
+  /// Begins a seeding with no centroids chosen; ends the previous one.
   virtual Status begin_seeding() noexcept = 0;
   /// Makes a sample a centroid. `largest`: set to the largest of all squared distances.
   virtual Status add(std::int64_t row, Observer* observer, double* largest) noexcept = 0;

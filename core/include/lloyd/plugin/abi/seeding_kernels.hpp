@@ -31,7 +31,7 @@ static_assert(sizeof(WeightScale) == 16);
 /// Request: updates the nearest-centroid distances of all n samples of a session with m more
 /// centroids. All arrays are in host memory.
 struct NearestRequest {
-  std::uint64_t struct_size = sizeof(NearestRequest);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(NearestRequest);  ///< sizeof on the allocating side
   /// m x d, row-major, finite; all squared distances to samples are below 1e290.
   const double* centroids = nullptr;
   std::int64_t count = 0;        ///< m >= 1
@@ -48,7 +48,7 @@ static_assert(sizeof(NearestRequest) == 48);
 /// Request: computes the gains of m candidates for the next centroid. All arrays are in host
 /// memory.
 struct GainsRequest {
-  std::uint64_t struct_size = sizeof(GainsRequest);  ///< size as compiled by the creator
+  std::uint64_t struct_size = sizeof(GainsRequest);  ///< sizeof on the allocating side
   /// m x d, row-major, finite; all squared distances to samples are below 1e290.
   const double* candidates = nullptr;
   std::int64_t count = 0;                     ///< m >= 1

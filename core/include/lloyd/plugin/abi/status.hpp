@@ -11,7 +11,8 @@ namespace lloyd {
 /// Result code of a call.
 enum class StatusCode : std::int32_t {
   ok = 0,         ///< all requested outputs are valid
-  cancelled = 1,  ///< the observer stopped the call; `valid` in the result gives the valid outputs
+  cancelled = 1,  ///< the observer stopped the call; FitResult::valid and LabelResult::valid tell
+                  ///< which outputs are valid; other results are undefined
   invalid_argument = 2,  ///< the request is invalid for every backend
   unsupported = 3,       ///< beyond a limit of this backend, which the message gives
   unavailable = 4,       ///< no usable device or driver
@@ -21,7 +22,8 @@ enum class StatusCode : std::int32_t {
   internal = 8,          ///< a defect in the plugin
 };
 
-/// Result of a call. Outputs are undefined after any code but `ok` and `cancelled`.
+/// Result of a call. Outputs are undefined after any code but `ok`, and `cancelled` from a call
+/// whose result has a field `valid`.
 struct Status {
   StatusCode code = StatusCode::ok;  ///< how the call ended
   char message[508] = {};            ///< one sentence, zero-terminated, UTF-8; empty for `ok`
@@ -44,9 +46,9 @@ static_assert(sizeof(Status) == 512);
 /// Thrown inside of a plugin; guarded() returns its status to the host.
 class StatusError : public std::exception {
  public:
-  /// Takes a status with this code and message.
+  /// Constructs from a code and a message.
   StatusError(StatusCode code, std::string_view text) : status_(Status::error(code, text)) {}
-  /// Takes a status that another call returned.
+  /// Constructs from a status that another call returned.
   explicit StatusError(const Status& status) : status_(status) {}
   /// The status that guarded() returns.
   const Status& status() const { return status_; }

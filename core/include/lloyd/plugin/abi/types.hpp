@@ -86,7 +86,7 @@ constexpr std::string_view to_string(StopReason reason) {
 enum class SumForm : std::int32_t {
   integer64 = 0,    ///< exact, one 64-bit word
   integer128 = 1,   ///< exact, two 64-bit words
-  compensated = 2,  ///< compensated float64 in row order, if the values fit neither
+  compensated = 2,  ///< compensated float64 in row order, if the sums fit neither
 };
 
 // Capability bits: what a backend can process (BackendInfo::capabilities), and what a data set or a
@@ -103,7 +103,7 @@ inline constexpr std::uint64_t kCapabilityMetric =
 inline constexpr std::uint64_t kCapabilityRowWindows =
     0x80;  ///< samples that are not in memory; see windowed_passes.hpp
 
-// Bits of FitSpec::observe: the fields that the observer requests in each IterationRecord.
+// Bits of FitSpec::observe: the fields that fit() fills in each IterationRecord.
 inline constexpr std::uint32_t kObserveIterations = 0x1;  ///< number, changed, shift, time
 inline constexpr std::uint32_t kObserveInertia = 0x2;     ///< IterationRecord::inertia
 inline constexpr std::uint32_t kObserveLabels = 0x4;      ///< IterationRecord::labels

@@ -19,13 +19,14 @@ inline constexpr char kWindowedPasses[] = "lloyd.windowed_passes/1";
 class RowWindows {
  public:
   /// Moves to the next window, and ends the current one. The windows are not empty and cover all
-  /// rows once, in ascending order; not to be called after the last one. `data`: the first row of
-  /// the window, with the stride of the DatasetView; valid until the next call, and within the
-  /// pass. Called on the thread of the pass, while no call of load() is running.
+  /// rows once, in ascending order. Must not be called after the last window. `data`: the first row
+  /// of the window, with the stride of the DatasetView; valid until the next call of next() or the
+  /// end of the pass. Called on the thread of the pass, while no call of load() is running.
   virtual Status next(RowRange* rows, const void** data) noexcept = 0;
   /// Reads `rows`, which are within the current window, into the memory of the window. Their values
   /// are undefined before. Rows that were loaded may be loaded again. May be called from several
-  /// threads at the same time, with disjoint rows. Blocks of 64 KiB to 1 MiB are fast.
+  /// threads at the same time, with disjoint rows. Load 64 KiB to 1 MiB per call for best
+  /// throughput.
   virtual Status load(RowRange rows) noexcept = 0;
 
  protected:

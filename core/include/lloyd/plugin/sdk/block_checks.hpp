@@ -17,7 +17,7 @@
 
 namespace lloyd::detail {
 
-// Throws StatusError for a label that is no cluster.
+// Throws StatusError for a label outside [0, clusters).
 [[noreturn]] inline void throw_invalid_label(const InvalidLabel& invalid, std::int64_t clusters) {
   const std::string row = invalid.row < 0 ? "a row" : "row " + std::to_string(invalid.row);
   throw StatusError(StatusCode::internal, std::string("the step's assign() gives ") + row +
@@ -42,8 +42,8 @@ inline std::size_t checked_workers(int workers) {
                                               std::to_string(workers) + "; it must be at least 1");
 }
 
-// Throws StatusError unless the blocks of a step have as many rows as they must cover: rows that
-// are in no block would have no label.
+// Throws StatusError unless the blocks of for_each_block() together cover all rows, judged by their
+// number: rows in no block would have no label.
 inline void check_covered(std::int64_t covered, RowRange rows) {
   if (covered == rows.size()) return;
   throw StatusError(StatusCode::internal,
@@ -85,7 +85,7 @@ inline void check_centroids_kept(const double* handed, const double* originals,
                         std::to_string(c) + " differs after the pass");
 }
 
-// Throws StatusError unless a pass can have computed `distances`.
+// Throws StatusError unless `distances` is in [0, 2^62].
 inline std::int64_t checked_distances(std::int64_t distances) {
   constexpr std::int64_t kMaxDistances = std::int64_t{1} << 62;
   if (distances >= 0 && distances <= kMaxDistances) return distances;
@@ -104,8 +104,8 @@ inline std::int64_t checked_exact_fallbacks(std::int64_t fallbacks, std::int64_t
                         "last call");
 }
 
-// Throws StatusError unless the labels of a cluster are as many as its last sums have, after a pass
-// that reported no changed label.
+// Throws StatusError unless the cluster's label count equals the count in its last sums, after a
+// pass that reported no changed label.
 inline void check_closing_count(std::int64_t cluster, std::int64_t labels, std::int64_t sums) {
   if (labels == sums) return;
   throw StatusError(StatusCode::internal,
@@ -115,7 +115,7 @@ inline void check_closing_count(std::int64_t cluster, std::int64_t labels, std::
                         "; it must report each changed label");
 }
 
-// A worker of a step: held by one thread at a time, the one that runs a block with its number.
+// Marks a worker index as in use while a thread runs a block with it.
 class WorkerHold {
  public:
   explicit WorkerHold(std::atomic<bool>& held)
@@ -172,7 +172,8 @@ class BlockChecks {
     stopped_.store(true);
   }
 
-  // Notes the first row that had a label before its block was assigned in a first pass.
+  // Records a row that already had a label before its block was assigned in a first pass (only the
+  // first call is kept).
   void note_early_label(std::int64_t row) {
     std::int64_t none = -1;
     early_label_.compare_exchange_strong(none, row);
@@ -215,7 +216,7 @@ class BlockChecks {
 
  private:
   // Blocks call no function of the step but assign(), which is named here instead of around each
-  // call. Memory may have run out in the loop as well.
+  // call. bad_alloc is rethrown unnamed, since it may come from LloydLoop itself.
   void throw_failure() {
     const std::exception_ptr failure = std::exchange(failure_, nullptr);
     try {

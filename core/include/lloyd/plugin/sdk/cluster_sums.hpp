@@ -1,4 +1,5 @@
-// Exact sums of the samples of each cluster (compensated if the values need more than 127 bits).
+// Exact sums of the samples of each cluster (compensated if the sums need more than 127 bits or the
+// exponents are out of range).
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,8 @@ inline double to_double(Int128 value) {
          static_cast<double>(static_cast<std::int64_t>(value) & (kPart - 1));
 }
 
-/// Adds an integer to its limbs, which are `stride` values apart. With its sign, it must fit in
-/// SumLimbs::count * SumLimbs::bits bits.
+/// Splits an integer into limbs and adds them to those of a sum, `stride` elements apart. It must
+/// fit, sign included, in count * bits bits.
 inline void add_limbs(Int128 value, const SumLimbs& limbs, std::int64_t* sums, std::size_t stride) {
   const auto mask = (std::uint64_t{1} << limbs.bits) - 1;
   if (limbs.count == 2) {  // the common case: shifts of 64 bits only
@@ -50,7 +51,8 @@ inline void add_limbs(Int128 value, const SumLimbs& limbs, std::int64_t* sums, s
 /// How the features of a data set are summed. Every value of feature j is an integer multiple of
 /// 2^quantum_exponents[j], so sums are integers, independent of order and free of rounding. A value
 /// is split into `limbs` integers of `limb_bits` bits. Each limb is summed in a 64-bit word for up
-/// to `flush_rows` rows, and then added to 128-bit totals.
+/// to `flush_rows` rows, and then added to 128-bit totals. ClusterSums may use a wider lowest limb
+/// for narrow features and then flushes earlier; see find_narrow_blocks().
 struct SumPlan {
   SumForm form = SumForm::integer64;   ///< integers of one or two words, or compensated float64
   int limbs = 1;                       ///< integers that a value is split into: 1 to 3
@@ -65,9 +67,10 @@ struct SumPlan {
   /// The plan for a data set. Views of parts of one data set have the same plan, since it depends
   /// only on the statistics of the whole.
   static SumPlan make(const DatasetView& dataset) {
-    // Range of exponents in which scales, quanta and all intermediate values are exact in float64.
-    // The margin below 2^1023 is for the top limb: all features have as many limbs as the widest
-    // one, so its quantum can be up to 2^127 times that of the feature.
+    // Allowed range: quantum exponent >= kLowestExponent, magnitudes below 2^kHighestExponent. In
+    // it scales, quanta and all intermediate values are exact in float64. The margin below 2^1023
+    // is for the top limb: all features have as many limbs as the widest one, so the quantum of the
+    // top limb can be up to 2^127 times the feature's own.
     constexpr int kLowestExponent = -960;
     constexpr int kHighestExponent = 890;
     SumPlan plan;
@@ -122,9 +125,10 @@ struct SumLayout {
   /// instruction set.
   static constexpr double kRoundingMagic = 0x1.8p52;
 
-  /// Number of narrow values that may be added before rounding: their sum stays below 2^51.
+  /// Number of narrow values, see `narrow`, that may be added before rounding: their sum stays
+  /// below 2^51.
   static constexpr int kMaxPresummed = 4;
-  /// Maximum number of bits of narrow values.
+  /// Maximum number of bits of narrow values, see `narrow`.
   static constexpr int kMaxNarrowBits = 49;
   static_assert((std::int64_t{kMaxPresummed} << kMaxNarrowBits) <= std::int64_t{1} << 51);
 
@@ -143,9 +147,9 @@ struct SumLayout {
   std::int64_t clusters;     ///< k
   std::int64_t limb_stride;  ///< distance between the sums of consecutive limbs, in elements
 
-  /// Calls use(at, limb) for all limbs of x from feature `first` on; `limb` is to be added to
-  /// sums[at]. From the highest limb down, x * scale + kRoundingMagic yields the rounded limb, and
-  /// limb * quantum is subtracted from x.
+  /// Calls use(at, limb) for all limbs of x from feature `first` on: add `limb` to sums[at], where
+  /// `sums` points to feature 0 of the sample's cluster. From the highest limb down, x * scale +
+  /// kRoundingMagic yields the rounded limb, and limb * quantum is subtracted from x.
   template <class T, class Use>
   void for_each_limb(const T* x, const Use& use, std::int64_t first = 0) const {
     if (limbs == 1) {
@@ -174,7 +178,7 @@ struct SumLayout {
 
 /// A sample whose label changed.
 struct LabelChange {
-  std::int64_t row;   ///< row of the sample
+  std::int64_t row;   ///< row, relative to the `data` passed with it
   std::int32_t from;  ///< former cluster; -1: none
   std::int32_t to;    ///< new cluster
 };
@@ -188,7 +192,8 @@ struct SumKernels {
   /// Adds `rows` samples; sample i belongs to cluster labels[i].
   void (*add)(const T* data, std::int64_t stride, std::int64_t rows, const std::int32_t* labels,
               const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
-  /// Moves `count` samples, some of which may have had no label.
+  /// Moves `count` samples, some of which may have had no label. The sample of changes[i] is at
+  /// data + changes[i].row * stride.
   void (*move)(const T* data, std::int64_t stride, const LabelChange* changes, std::int64_t count,
                const SumLayout& layout, std::int64_t* sums, std::int64_t* counts) = nullptr;
 };
@@ -258,7 +263,7 @@ class ClusterSums {
     if (++rows_since_flush_ == flush_rows_) flush();
   }
 
-  /// move() of `count` samples; sample i is at `data + i*stride`.
+  /// Moves `count` samples. The sample of changes[i] is at data + changes[i].row * stride.
   template <class T>
   void move(const T* data, std::int64_t stride, const LabelChange* changes, std::int64_t count,
             const SumKernels<T>& kernels) {
@@ -362,9 +367,9 @@ class ClusterSums {
     return static_cast<std::size_t>(cluster * plan_->features + feature);
   }
 
-  // A few features with values near zero often force several limbs on all features. A wider lowest
-  // limb makes more blocks narrow but must be flushed sooner; its width is limited so that narrow
-  // values never force a flush within kRowsPerCluster x k rows.
+  // Features with values near zero have small quanta and hence many bits, and SumPlan gives all
+  // features as many limbs as the widest. Features that fit one wide lowest limb can skip the
+  // others. The width is capped so that it forces no flush within kRowsPerCluster x k rows.
   void find_narrow_blocks() {
     constexpr std::int64_t kRowsPerCluster = 256;
     const auto rows = static_cast<std::uint64_t>(kRowsPerCluster * clusters());

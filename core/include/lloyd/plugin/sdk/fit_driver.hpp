@@ -84,12 +84,13 @@ void with_relocated_labels(const std::vector<Relocation>& relocations, std::int3
 struct FinishedIterations {
   /// Number of finished iterations. More than 1 only if the fit is neither observed nor profiled.
   std::int64_t iterations = 1;
-  std::int64_t changed = 0;      ///< labels that the last of them changed
-  std::int64_t relocations = 0;  ///< empty clusters that the last of them moved
+  std::int64_t changed = 0;  ///< labels that the last of them changed
+  /// Empty clusters that the last of them moved. Only the last finished iteration may relocate.
+  std::int64_t relocations = 0;
 };
 
-/// The passes over the samples that make up a fit. drive_fit() calls them in this order ([...]: on
-/// demand; transfer_ms() after squared_shift() in a profiled fit):
+/// The passes over the samples that make up a fit. drive_fit() calls them in this order ([...]:
+/// only if requested; transfer_ms() after squared_shift() in a profiled fit):
 ///
 ///     begin, { assign, [inertia], update, squared_shift, [labels], [centroids] } ..., close,
 ///     centroids, report
@@ -137,9 +138,10 @@ class FitPasses {
 
 /// Passes with the update on the host, which computes the means from the sums of all samples.
 ///
-/// update() checks the number of changed labels, at no cost: sums are exact or summed in a fixed
-/// order, so if no label changed and no cluster was relocated, neither before nor after it, the
-/// means have the bits of the current centroids. If they have not, the fit would stop too early.
+/// update() checks the number of changed labels, at no cost. Sums are exact or summed in a fixed
+/// order: if no label changed, and neither this update nor the previous one relocated a cluster,
+/// the new means must equal the current centroids bit for bit. If they differ, the reported number
+/// of changes is wrong and the fit would stop too early.
 class HostFitPasses : public FitPasses, public RelocationPasses {
  public:
   FinishedIterations update(std::int64_t iteration) final {
@@ -176,7 +178,8 @@ class HostFitPasses : public FitPasses, public RelocationPasses {
   virtual std::int64_t changed() const = 0;
   /// Called by update() once centroids() are the new means. Throws StatusError if they are invalid.
   virtual void check_new_centroids() {}
-  /// Throws StatusError. Passes of several ranks, which all fail alike here, override it.
+  /// Throws StatusError. Distributed passes override it, because all ranks fail here with the same
+  /// status.
   [[noreturn]] virtual void fail(const Status& status) { throw StatusError(status); }
   /// True if the last iteration changed no label and no centroid: another assignment would give the
   /// same labels.

@@ -1,5 +1,5 @@
 // guarded: turns exceptions into a Status, since none may cross the plugin boundary. call_step:
-// names the function of a step that threw one.
+// adds the name of the step's function to the message of an exception it throws.
 #pragma once
 
 #include <exception>

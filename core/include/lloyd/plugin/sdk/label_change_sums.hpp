@@ -22,15 +22,15 @@ inline bool are_labels(const std::int32_t* labels, std::int64_t count, std::int6
   return below >= 0 && above == 0;
 }
 
-/// A label that is not in [0, clusters).
+/// A label outside [0, clusters).
 struct InvalidLabel {
   std::int64_t row = -1;   ///< of the data set; -1: unknown
   std::int32_t label = 0;  ///< its value
   bool is_former = false;  ///< reported as the former label of a change
 };
 
-/// The first of the labels that is not in [0, clusters), of which there must be one; labels[0] is
-/// the label of row `first_row`.
+/// Finds the first label outside [0, clusters). There must be one. labels[0] is the label of row
+/// `first_row`.
 inline InvalidLabel find_invalid_label(const std::int32_t* labels, std::int64_t first_row,
                                        std::int64_t clusters) {
   std::int64_t i = 0;
@@ -67,7 +67,7 @@ class LabelChangeSums {
     if (accepts(changes, count, false)) add_unchecked(samples, stride, changes, count);
   }
 
-  /// The same without a check of the labels, which costs 5 % of an iteration with few features. A
+  /// The same without checking labels (the check costs 5 % of an iteration with few features). A
   /// label that add() would not accept makes it write out of bounds.
   void add_unchecked(const T* samples, std::int64_t stride, const LabelChange* changes,
                      std::int64_t count) {
@@ -85,9 +85,9 @@ class LabelChangeSums {
               rows.size(), labels, kernels_);
   }
 
-  /// False if a call with a label that is no cluster was ignored.
+  /// False if a call was ignored because a label was outside [0, clusters).
   bool is_valid() const { return is_valid_; }
-  /// Of the first such call: one of its labels that are no clusters.
+  /// The first invalid label of the first ignored call.
   const InvalidLabel& invalid_label() const { return invalid_label_; }
 
  private:
@@ -102,7 +102,7 @@ class LabelChangeSums {
     return valid;
   }
 
-  // The first label of the changes that is no cluster.
+  // The first label of the changes outside [0, clusters); a negative former label means none.
   InvalidLabel find_invalid(const LabelChange* change, bool rows_of_dataset) const {
     const std::int64_t clusters = sums_.clusters();
     while (change->from < clusters && change->to >= 0 && change->to < clusters) ++change;

@@ -201,7 +201,7 @@ class LloydLoop {
         : sums(plan, clusters),
           counts(static_cast<std::size_t>(clusters)),
           farthest(farthest_count) {}
-    bool used = true;             // received a block since clear()
+    bool used = true;             // received a block since clear_workers()
     std::int64_t block_rows = 0;  // rows of its blocks in this call of for_each_block()
     std::int64_t changed = 0;
     ClusterSums sums;
@@ -328,8 +328,8 @@ class LloydLoop {
                       "the session has no samples in memory; it only runs WindowedPasses");
   }
 
-  // Calls body(passes), and ends the passes if it throws. `windows`: of the rows that the passes
-  // read; null if they read none or the samples are in memory.
+  // Calls body(passes), and ends the passes if it throws. `windows`: source of the rows; null if
+  // the samples are in memory or body() reads none.
   template <class Body>
   void use_passes(Observer* observer, RowWindows* windows, const Body& body) {
     require_passes(passes_.has_value());
@@ -427,8 +427,8 @@ class LloydLoop {
 
   RowRange all_rows() const { return {0, dataset_.samples}; }
 
-  // Calls body(window) for all rows: those in memory at once, others window by window, with the
-  // samples of the step and of this loop moved to it.
+  // Calls body once with all rows if they are in memory; otherwise once per window, after pointing
+  // step and loop at that window.
   template <class Body>
   void for_each_window(const Body& body) {
     if constexpr (ReadsRowWindows<S>) {
@@ -509,8 +509,8 @@ class LloydLoop {
     checks_.throw_if_labelled_early();
   }
 
-  // A block whose first or last row has a label before the assignment of the block was written to
-  // by that of another one.
+  // If the first or last row of a block already has a label, the assignment of another block has
+  // written to it.
   void check_unlabelled(RowRange block, const std::int32_t* labels) {
     for (const std::int64_t row : {block.begin, block.end - 1}) {
       if (labels[row] != -1) checks_.note_early_label(row);

@@ -10,9 +10,10 @@ namespace lloyd {
 /// Throws what PassKernels::begin() returns for these options and sums.
 inline void check_pass_options(const SumPlan& plan, const PassOptions& options) {
   if (!plan.is_integer()) {
-    throw StatusError(StatusCode::unsupported,
-                      "passes need integer sums, and the values of a feature differ too much in "
-                      "magnitude for them");
+    throw StatusError(
+        StatusCode::unsupported,
+        "passes need integer sums, and the sums of this data set do not fit 127 bits or "
+        "its exponents are out of range");
   }
   if (options.clusters < 1 || options.limbs.count < 1 || options.limbs.count > 8 ||
       options.limbs.bits < 1 || options.limbs.bits > 63) {

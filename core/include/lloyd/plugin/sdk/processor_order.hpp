@@ -42,7 +42,7 @@ struct CoreNumbering {
     const auto commas = std::count(list.begin(), list.end(), ',');
     return {static_cast<int>(commas) + 1, second - first};
   }
-  /// As the kernel numbers the core of `processor`. `root`: the folder that holds sys, for tests.
+  /// Reads the numbering from sysfs for the core of `processor`. `root`: prefix of /sys, for tests.
   static CoreNumbering of_processor(int processor, const std::string& root = {}) {
     std::ifstream file(root + "/sys/devices/system/cpu/cpu" + std::to_string(processor) +
                        "/topology/thread_siblings_list");
@@ -55,9 +55,9 @@ struct CoreNumbering {
   static constexpr int kMaxProcessor = 1 << 20;
 };
 
-/// Processors for the other threads of a process whose first thread is on processor `own`, in the
-/// order in which threads take them: all of `allowed` except `own`, first those that share no core
-/// with an earlier one. If `own` is not allowed, `allowed` as it is.
+/// Order in which worker threads are placed, in a process whose first thread is on processor `own`:
+/// `allowed` without `own`, one processor of each idle core first, then the SMT siblings. If `own`
+/// is not allowed, `allowed` as it is.
 inline std::vector<int> worker_processors(std::vector<int> allowed, int own,
                                           const CoreNumbering& numbering) {
   // Begins with `own`, because processors with neighbouring numbers are close in the machine.

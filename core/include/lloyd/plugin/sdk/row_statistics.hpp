@@ -26,8 +26,8 @@ struct FeatureMoments {
   double mean = 0;     ///< of the values
   double squares = 0;  ///< sum of squared deviations from the mean
 
-  /// The moments of a block of `rows` rows, from the sums of the deviations from `origin`, the
-  /// value of its first row, and of their squares.
+  /// The moments of a block of `rows` rows. `origin`: value of the first row; `sum`, `squares`:
+  /// sums of the deviations from it and of their squares.
   static FeatureMoments of_block(std::int64_t rows, double origin, double sum, double squares) {
     const auto count = static_cast<double>(rows);
     const double mean = sum / count;
@@ -61,7 +61,7 @@ struct BlockStatistics {
   /// Of equal values (zeros of either sign), the first.
   double minimum = std::numeric_limits<double>::infinity();
   double maximum = -std::numeric_limits<double>::infinity();  ///< the same
-  /// Least lowest_bit_exponent() of the values that are not zero; the initial value if all are.
+  /// Smallest lowest_bit_exponent() of the nonzero values; INT32_MAX if all are zero.
   std::int32_t lowest_bit = std::numeric_limits<std::int32_t>::max();
   std::int32_t reserved = 0;  ///< 0
 

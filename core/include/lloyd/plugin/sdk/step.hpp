@@ -17,8 +17,9 @@ struct StepFitOptions {
   /// Phases are measured: the step may run slower in order to time copies separately, see
   /// StepBase::transfer_ms().
   bool profile = false;
-  /// LloydLoop reads labels only after write_labels() and after passes without `changes`; a step
-  /// with DefersLabels may leave them unwritten in passes with `changes`.
+  /// LloydLoop reads labels only after write_labels() and after passes without
+  /// StepPassOptions::reports_changes; a step with DefersLabels may leave them unwritten in passes
+  /// with it.
   bool defer_labels = false;
 };
 
@@ -56,13 +57,14 @@ struct BlockBody {
 ///   anything from earlier passes. May throw.
 /// - `for_each_block(rows, body)`: calls body(worker, block) for blocks that cover `rows`, worker
 ///   in [0, workers()), possibly by several threads at once; see StepBase::for_each_block(). The
-///   first one after begin_pass() is the assignment: its body calls `assign` once for each block.
-///   Later calls up to the next begin_pass() have bodies that do not call `assign`. May throw, but
-///   only on the calling thread and after all bodies have returned.
+///   first one after begin_pass() (with row windows: one call per window) is the assignment: its
+///   body calls `assign` once for each block. Later calls up to the next begin_pass() have bodies
+///   that do not call `assign`. May throw, but only on the calling thread and after all bodies have
+///   returned.
 /// - `assign(block, labels)`: labels the rows of a block. `labels[0]` belongs to row `block.begin`;
 ///   in: the previous labels (-1: none), out: the new ones. Returns the number of labels that
-///   changed; a label that replaces -1 counts, so the calls of the first pass of a fit return all
-///   rows, or the fit fails. Called by the workers, several at once. If calls throw, the fit or
+///   changed; a label that replaces -1 counts, so in the first pass of a fit the return values must
+///   sum to n, or the fit fails. Called by the workers, several at once. If calls throw, the fit or
 ///   request ends with the first of the exceptions; the step must be able to serve the next one.
 /// - `workers()`: at least 1; does not change.
 /// - `transfer_ms()`: see StepBase.
@@ -124,15 +126,16 @@ concept DefersLabels = requires(S& step, std::int32_t* labels) {
   step.write_labels(labels);
 };
 
-/// A step that serves sessions of row windows (WindowedPasses): `move_samples(data, window)` is
-/// called after begin_pass(), before the blocks of each window. From then on row i is at `data` +
-/// i * stride values for the rows of the window; other rows must not be read. `data` itself may
-/// point outside of any array. `assign` may only read the rows of its block. `for_each_block` is
-/// called with windows instead of all rows, so the assignment of a pass takes several calls.
+/// A step that can run on rows delivered window by window (WindowedPasses): `move_samples(data,
+/// window)` is called after begin_pass(), before the blocks of each window. From then on row i of
+/// the window starts at static_cast<const T*>(data) + i * stride (T: value_type); other rows must
+/// not be read. `data` itself may point outside of any array. `assign` may only read the rows of
+/// its block. `for_each_block` is called with windows instead of all rows, so the assignment of a
+/// pass takes several calls.
 ///
 /// A step of such a session is constructed from a DatasetView whose `data` is null. The SDK then
-/// calls neither its query() for SeedingKernels nor write_labels(), and a step with DefersLabels
-/// labels the rows of its block only. A backend of such steps declares kCapabilityRowWindows.
+/// never calls write_labels(), and never queries SeedingKernels; a step with DefersLabels labels
+/// the rows of its block only. A backend of such steps declares kCapabilityRowWindows.
 template <class S>
 concept ReadsRowWindows = requires(S& step, const void* data, RowRange window) {
   step.move_samples(data, window);
@@ -153,13 +156,14 @@ struct StepBase {
     return {};
   }
   /// Checks the limits of the backend: ok, or `unsupported` with the limit in numbers in the
-  /// message. StepSession::fit() refuses the fits that it refuses.
+  /// message. StepSession::fit() calls it and fails with its status unless it is ok.
   static Status supports(const ProblemShape&, const ParameterList&, const FitSpec&) { return {}; }
   /// Bytes of host memory that the step allocates.
   static std::int64_t estimate_bytes(const ProblemShape&, const ParameterList&) { return 0; }
   /// Bytes of device memory that the step allocates.
   static std::int64_t estimate_device_bytes(const ProblemShape&, const ParameterList&) { return 0; }
-  /// Number of workers that for_each_block() uses.
+  /// Number of workers that a step with these parameters will have. Called before a step exists,
+  /// for the memory estimate.
   static int estimate_workers(const ParameterList&) { return 1; }
 
   /// An optional interface of the session, such as SeedingKernels; it lives as long as the step.
@@ -208,8 +212,8 @@ struct RowStep : StepBase {
     clusters = count;
   }
 
-  /// ReadsRowWindows: keeps the pointer. A derived step whose constructor reads samples, or which
-  /// keeps pointers to them, must not declare kCapabilityRowWindows.
+  /// ReadsRowWindows: keeps the pointer. The BackendInfo of a derived step whose constructor reads
+  /// samples, or that keeps pointers to them, must not have kCapabilityRowWindows.
   void move_samples(const void* data, RowRange) { dataset.data = data; }
 
   /// Step::assign, a sample at a time.

@@ -30,7 +30,7 @@ class StepSession final : public Session, public PassKernels, public WindowedPas
         step_(dataset, parameters),
         loop_(step_, dataset) {}
 
-  /// Refuses what `supports` of the step refuses.
+  /// Calls S::supports() first and returns its status if it is not ok.
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
     return guarded([&] {
       check_supported(spec);
@@ -130,8 +130,8 @@ constexpr BackendInfo exact_step_info(const char* summary) {
   return info;
 }
 
-/// A backend made of the steps `StepOf<float>` and `StepOf<double>`, for samples in host memory.
-/// Use it with LLOYD_EXPORT_PLUGIN.
+/// A backend made of the steps `StepOf<float>` and `StepOf<double>`, for samples in host memory or
+/// in row windows. Use it with LLOYD_EXPORT_PLUGIN.
 template <template <class> class StepOf, const BackendInfo& Info>
 class StepBackend final : public Backend {
   static_assert(detail::check_step_class<StepOf<float>>());

@@ -1,4 +1,5 @@
-// Checks at compile time that no member of a step is ignored because of its declaration.
+// Compile-time checks for optional step members whose signature is wrong and that would otherwise
+// be silently ignored.
 #pragma once
 
 #include <concepts>
@@ -10,7 +11,7 @@
 
 namespace lloyd::detail {
 
-// Steps that have a public member of such a name, whatever it returns and whether it is const.
+// Detect a public member by name, whatever its return type and constness.
 template <class S>
 concept DeclaresSumKernels = requires(S& step) {
   step.sum_kernels();
@@ -51,7 +52,8 @@ concept UsesRowAssign = std::derived_from<S, RowStep<S, typename S::value_type>>
 template <class S>
 concept LabelsRows = requires(const S& step, const typename S::value_type* x) {
   { step.label(x) } -> std::convertible_to<std::int32_t>;
-  requires sizeof(step.label(x)) >= sizeof(std::int32_t);  // a narrower one has not all labels
+  // A narrower type cannot represent all labels.
+  requires sizeof(step.label(x)) >= sizeof(std::int32_t);
 };
 
 // For LloydLoop: optional members must have the declarations of the concepts in step.hpp.

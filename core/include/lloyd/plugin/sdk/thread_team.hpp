@@ -173,7 +173,7 @@ class ThreadTeam {
     sigset_t former_{};
   };
 
-  // Starts threads until there are `wanted`, or the system has no more.
+  // Starts threads until there are `wanted`, or the system cannot create more.
   void start(std::size_t wanted) {
     if (workers_.size() >= wanted || !has_threads()) return;
     if (order_.empty()) {
@@ -191,7 +191,7 @@ class ThreadTeam {
         place(workers_.size() - 1);
       }
     } catch (const std::system_error&) {
-      // The system has no further thread: the existing ones do the work.
+      // The system cannot create more threads: the existing ones do the work.
     }
   }
 

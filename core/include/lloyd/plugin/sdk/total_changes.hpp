@@ -12,7 +12,7 @@
 namespace lloyd {
 
 /// Computes the changes that PassKernels::pass() must add, as differences between the totals of
-/// this pass and of the last one (0 before the first).
+/// this pass and of the previous pass (0 before the first).
 class TotalChanges {
  public:
   /// For a plan and k clusters.
@@ -21,8 +21,8 @@ class TotalChanges {
     if (plan.is_integer()) words_.resize(static_cast<std::size_t>(clusters * plan.features));
   }
 
-  /// Adds to `sums` (limbs x k x d; null: not requested) the change to the sums of this pass (k x
-  /// d). Integer forms only.
+  /// `words`: the sums of this pass (k x d). Adds their difference from the previous pass to `sums`
+  /// (limbs x k x d; null: not requested). Integer forms only.
   void add_sums(std::span<const SumWords> words, const SumLimbs& limbs, std::int64_t* sums) {
     if (sums == nullptr) {
       std::copy(words.begin(), words.end(), words_.begin());
@@ -34,7 +34,8 @@ class TotalChanges {
       add_limbs(static_cast<Int128>(change), limbs, sums + i, words.size());
     }
   }
-  /// Adds to `counts` (k; null: not requested) the change to the counts of this pass (k).
+  /// `of_pass`: the counts of this pass (k). Adds their difference from the previous pass to
+  /// `counts` (k; null: not requested).
   void add_counts(std::span<const std::int64_t> of_pass, std::int64_t* counts) {
     for (std::size_t c = 0; c < of_pass.size(); ++c) {
       if (counts != nullptr) counts[c] += of_pass[c] - counts_[c];
@@ -49,7 +50,7 @@ class TotalChanges {
     return static_cast<Word128>(words.high) << 64 | words.low;
   }
 
-  std::vector<SumWords> words_;       // of the last pass
+  std::vector<SumWords> words_;       // of the previous pass
   std::vector<std::int64_t> counts_;  // the same
 };
 

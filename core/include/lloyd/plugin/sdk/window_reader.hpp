@@ -1,4 +1,4 @@
-// WindowReader: reads the windows of rows that are not in memory during a pass of LloydLoop.
+// WindowReader: during a pass of LloydLoop, reads the windows of data that is not in memory.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class WindowReader {
   /// `windows`: null if the samples are in memory.
   explicit WindowReader(RowWindows* windows) : windows_(windows) {}
 
-  /// Calls body(rows) for all windows in order, with dataset.data moved to each: it is the address
-  /// that row 0 would have if all rows were in memory. Throws StatusError.
+  /// Calls body(rows) for all windows in order, and before each call sets dataset.data to the
+  /// address that row 0 would have if all rows were in memory. Throws StatusError.
   template <class Body>
   void for_each(DatasetView& dataset, const Body& body) const {
     if (windows_ == nullptr) {

@@ -24,8 +24,8 @@ struct ControlGroup {
 
 /// The control group in a line of /proc/self/cgroup and its parents, in every folder where they may
 /// be mounted. "0::/path" is version 2, "4:cpu,cpuacct:/path" is version 1. `mounts`: the folder
-/// /sys/fs/cgroup. In a container the path may be that of the host, so folders other than those of
-/// the mounts need not exist.
+/// /sys/fs/cgroup. In a container the path may be the host's, so only the mount folders are sure to
+/// exist.
 inline std::vector<ControlGroup> control_groups_in(const std::string& line,
                                                    const std::string& mounts) {
   const std::size_t first = line.find(':');
