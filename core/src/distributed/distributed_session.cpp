@@ -195,12 +195,12 @@ class DistributedSession::Passes final : public HostFitPasses {
 
  protected:
   ClusterSums& sum_labels() override {
-    if (totals_.has_empty_cluster()) check_means();
+    check([&] { mean_check_.check_before_relocation(totals_.sums, totals_.counts); });
     sums_.load(totals_.sums.data(), totals_.counts.data());
     return sums_;
   }
   void check_new_centroids() override {
-    if (!mean_check_.contains(centroids())) check_means();
+    check([&] { mean_check_.check_means(centroids(), totals_.sums, totals_.counts); });
   }
   std::int64_t changed() const override { return totals_.changed; }
   [[noreturn]] void fail(const Status& status) override { throw AgreedError(status); }
@@ -213,9 +213,10 @@ class DistributedSession::Passes final : public HostFitPasses {
     if (!fault.empty()) throw AgreedError(StatusCode::internal, fault);
   }
 
-  // All ranks have the same sums, so that all throw or none.
-  void check_means() {
-    const Status checked = status_of([&] { mean_check_.check(totals_.sums, totals_.counts); });
+  // Runs a check of the totals. All ranks have the same ones, so that all throw or none.
+  template <class Check>
+  static void check(const Check& body) {
+    const Status checked = status_of(body);
     if (!checked.ok()) throw AgreedError(checked);
   }
 

@@ -44,11 +44,6 @@ struct PassTotals {
                        format_count(samples, "sample"));
   }
 
-  /// True if a cluster has no samples.
-  bool has_empty_cluster() const {
-    return std::find(counts.begin(), counts.end(), 0) != counts.end();
-  }
-
   /// Adds the integer sums of a pass: `limbs.count` x k x d.
   void add_sums(const SumLimbs& limbs, const std::int64_t* changes) {
     const std::size_t cells = sums.size();

@@ -121,16 +121,12 @@ class StreamedSession::Passes final : public HostFitPasses {
 
  protected:
   ClusterSums& sum_labels() override {
-    if (std::find(counts_.begin(), counts_.end(), 0) != counts_.end()) {
-      mean_check_.check(words_, counts_);
-    }
+    mean_check_.check_before_relocation(words_, counts_);
     if (!sums_) sums_.emplace(session_.plan_, clusters_);
     sums_->load(words_.data(), counts_.data());
     return *sums_;
   }
-  void check_new_centroids() override {
-    if (!mean_check_.contains(centroids())) mean_check_.check(words_, counts_);
-  }
+  void check_new_centroids() override { mean_check_.check_means(centroids(), words_, counts_); }
   std::int64_t changed() const override { return changed_; }
 
  private:

@@ -55,13 +55,13 @@ void WindowedFit::assign() {
 }
 
 ClusterSums& WindowedFit::sum_labels() {
-  if (totals_.has_empty_cluster()) mean_check_.check(totals_.sums, totals_.counts);
+  mean_check_.check_before_relocation(totals_.sums, totals_.counts);
   sums_.load(totals_.sums.data(), totals_.counts.data());
   return sums_;
 }
 
 void WindowedFit::check_new_centroids() {
-  if (!mean_check_.contains(centroids())) mean_check_.check(totals_.sums, totals_.counts);
+  mean_check_.check_means(centroids(), totals_.sums, totals_.counts);
 }
 
 void WindowedFit::close(FitResult& result) {

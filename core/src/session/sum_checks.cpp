@@ -38,9 +38,19 @@ MeanCheck::MeanCheck(const SumPlan& plan, const FeatureStatistics* statistics)
     greatest_.push_back(statistics[j].maximum + slack);
     const double half_width = (statistics[j].maximum - statistics[j].minimum) / 2;
     centers_.push_back(statistics[j].minimum + half_width);
-    half_widths_.push_back(half_width +
-                           slack / 2);  // so that rounding cannot accept what check() refuses
+    // Half of the slack, so that rounding cannot accept what check() refuses.
+    half_widths_.push_back(half_width + slack / 2);
   }
+}
+
+void MeanCheck::check_before_relocation(const std::vector<SumWords>& sums,
+                                        const std::vector<std::int64_t>& counts) const {
+  if (std::find(counts.begin(), counts.end(), 0) != counts.end()) check(sums, counts);
+}
+
+void MeanCheck::check_means(std::span<const double> means, const std::vector<SumWords>& sums,
+                            const std::vector<std::int64_t>& counts) const {
+  if (!contains(means)) check(sums, counts);
 }
 
 bool MeanCheck::contains(std::span<const double> means) const {

@@ -425,7 +425,15 @@ TEST(StreamedDataset, RefusesANullSource) {
 }
 
 // What is wrong with a backend that declares passes in windows.
-enum class WindowFault { no_passes, wrong_sums, wrong_counts, wrong_label, ignores_failures };
+enum class WindowFault {
+  no_passes,
+  wrong_sums,
+  far_sums,             // out of the range of the data
+  sum_without_samples,  // of the last cluster
+  wrong_counts,
+  wrong_label,
+  ignores_failures
+};
 
 // The passes of a session, with a fault.
 class FaultyPasses final : public Session, public WindowedPasses {
@@ -444,7 +452,9 @@ class FaultyPasses final : public Session, public WindowedPasses {
   }
   Status partial(const PartialRequest& request, Observer* observer,
                  PartialResult& result) noexcept override {
-    return inner_->partial(request, observer, result);
+    const Status status = inner_->partial(request, observer, result);
+    if (fault_ == WindowFault::far_sums && result.sums != nullptr) result.sums[0].low += 1000;
+    return status;
   }
   void* query(const char* name) noexcept override {
     if (fault_ == WindowFault::no_passes || std::string_view(name) != kWindowedPasses) {
@@ -461,7 +471,11 @@ class FaultyPasses final : public Session, public WindowedPasses {
               PassResult& result) noexcept override {
     const Status status = passes_->pass(request, windows, observer, result);
     if (fault_ == WindowFault::ignores_failures) return {};
-    if (fault_ == WindowFault::wrong_sums && request.sums != nullptr) ++request.sums[0];
+    if (request.sums != nullptr) {
+      if (fault_ == WindowFault::wrong_sums) ++request.sums[0];
+      if (fault_ == WindowFault::far_sums) request.sums[0] += 1000;
+      if (fault_ == WindowFault::sum_without_samples) ++request.sums[1];
+    }
     if (fault_ == WindowFault::wrong_counts) ++request.counts[0];
     return status;
   }
@@ -498,7 +512,9 @@ class FaultyWindows final : public Backend {
   Status open(const DatasetView& view, const ParameterList& parameters,
               Session** session) noexcept override {
     const Status status = inner_->backend().open(view, parameters, session);
-    if (view.data == nullptr) *session = new FaultyPasses(*session, fault_, view.samples);
+    if (view.data == nullptr || fault_ == WindowFault::far_sums) {
+      *session = new FaultyPasses(*session, fault_, view.samples);
+    }
     return status;
   }
   void* query(const char*) noexcept override { return nullptr; }
@@ -511,14 +527,17 @@ class FaultyWindows final : public Backend {
 
 TEST(StreamedFits, FindTheFaultsOfPassesInWindows) {
   const Matrix matrix = Matrix::from_values(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1);
-  const auto message = [&](WindowFault fault) {
+  const auto message = [&](WindowFault fault, double second = 1, std::int64_t window_rows = 3) {
     const LoadedBackend faulty("faulty", make_plugin_header("faulty", "1"),
                                new FaultyWindows(fault), std::vector<DeviceInfo>(1), "");
     const std::shared_ptr<const LoadedBackend> backend(std::shared_ptr<void>(), &faulty);
     const Dataset dataset(source_of(matrix), 3);
-    BackendSession session(backend, dataset, backend->default_parameters(), 3, 3);
+    BackendSession session(backend, dataset, backend->default_parameters(), 3, window_rows);
     return message_of<BackendError>([&] {
-      session.fit_from({0, 1}, {.clusters = 2, .max_iterations = 3, .fixed_iterations = true});
+      session.fit_from({0, second}, {.clusters = 2,
+                                     .max_iterations = 3,
+                                     .fixed_iterations = true,
+                                     .empty_clusters = EmptyClusters::keep});
     });
   };
   EXPECT_EQ(message(WindowFault::no_passes),
@@ -527,6 +546,16 @@ TEST(StreamedFits, FindTheFaultsOfPassesInWindows) {
   EXPECT_EQ(message(WindowFault::wrong_sums),
             "faulty: a partial pass: the sum of cluster 0, feature 0 is 9, but its samples sum up "
             "to 6");
+  // Sums out of range are found in the first iteration, whether it is in windows or in blocks.
+  EXPECT_EQ(message(WindowFault::far_sums),
+            "faulty: a partial pass: the sum of cluster 0, feature 0 is 1000, where 1 sample of 0 "
+            "to 7 sum up");
+  EXPECT_EQ(message(WindowFault::far_sums, 1, 0),
+            "faulty: a partial pass: the sum of cluster 0, feature 0 is 3000, where 1 sample of 0 "
+            "to 7 sum up");
+  EXPECT_EQ(message(WindowFault::sum_without_samples, 0),
+            "faulty: a partial pass: the sum of cluster 1, feature 0 is 1, where 0 samples of 0 to "
+            "7 sum up");
   EXPECT_EQ(message(WindowFault::wrong_counts),
             "faulty: the counts of the clusters add up to 9 with 8 samples");
   EXPECT_EQ(message(WindowFault::wrong_label),

@@ -38,11 +38,14 @@ struct RankKind {
   bool has_kernels = true;        // offers PassKernels
   std::int64_t failing_pass = 0;  // number of the call of partial() that fails; 0: none
   bool hides_changes = false;     // its PassKernels report no changed labels
+  std::int64_t sum_fault = 0;     // what its PassKernels add to an entry of the sums
+  std::int64_t faulty_sum = 0;    // the entry
 };
 
-// Passes that report no changed labels.
-class HidingPasses final : public PassKernels {
+// PassKernels with the faults of a kind.
+class FaultyKernels final : public PassKernels {
  public:
+  explicit FaultyKernels(const RankKind& kind) : kind_(kind) {}
   PassKernels* around(void* inner) {
     inner_ = static_cast<PassKernels*>(inner);
     return this;
@@ -51,7 +54,8 @@ class HidingPasses final : public PassKernels {
   Status pass(const PassRequest& request, Observer* observer,
               PassResult& result) noexcept override {
     const Status status = inner_->pass(request, observer, result);
-    result.changed = 0;
+    if (kind_.hides_changes) result.changed = 0;
+    if (request.sums != nullptr) request.sums[kind_.faulty_sum] += kind_.sum_fault;
     return status;
   }
   Status farthest(std::int64_t wanted, Observer* observer, FarSample* samples,
@@ -62,6 +66,7 @@ class HidingPasses final : public PassKernels {
   void end() noexcept override { inner_->end(); }
 
  private:
+  const RankKind& kind_;
   PassKernels* inner_ = nullptr;
 };
 
@@ -84,8 +89,8 @@ class RankTestSession final : public Session {
     return inner_->partial(request, observer, result);
   }
   void* query(const char* name) noexcept override {
-    if (kind_.hides_changes && std::strcmp(name, kPassKernels) == 0) {
-      return passes_without_changes_.around(inner_->query(name));
+    if (kind_.has_kernels && std::strcmp(name, kPassKernels) == 0) {
+      return kernels_.around(inner_->query(name));
     }
     return kind_.has_kernels ? inner_->query(name) : nullptr;
   }
@@ -98,7 +103,7 @@ class RankTestSession final : public Session {
   Session* inner_;
   RankKind kind_;
   std::int64_t passes_ = 0;
-  HidingPasses passes_without_changes_;
+  FaultyKernels kernels_{kind_};
 };
 
 Session* open_rank_session(const Dataset& dataset, const RankKind& kind) {
@@ -318,6 +323,60 @@ void expect_failure_of_rank_1(const RankProblem& problem) {
 
 TEST(DistributedSession, TheFailureOfOneRankIsReportedByAll) {
   for (const int number : kProblemsThatEnd) expect_failure_of_rank_1(random_rank_problem(number));
+}
+
+// Fits a problem on 2 ranks, of which rank 1 is of a kind, and calls check(message) on both.
+template <class Check>
+void check_message_with(const RankProblem& problem, const RankKind& kind, const Check& check) {
+  FitSpec spec = problem.spec;
+  spec.initial_centroids = problem.start.data();
+  spec.empty_clusters = EmptyClusters::keep;
+  run_ranks(2, [&](const std::shared_ptr<Communicator>& communicator) {
+    const std::int64_t n = problem.matrix.rows;
+    const Dataset part = part_of(problem.matrix, {0, n / 2, n}, communicator);
+    const bool is_faulty = communicator->rank() == 1;
+    const SessionPointer session(
+        new DistributedSession(part, open_rank_session(part, is_faulty ? kind : RankKind())));
+    const RankFit fit = run_rank_fit(*session, part, spec);
+    EXPECT_EQ(fit.status.code, StatusCode::internal);
+    check(std::string(fit.status.message));
+  });
+}
+
+TEST(DistributedSession, SumsOutOfTheRangeOfTheDataAreRefused) {
+  RankKind kind;
+  kind.sum_fault = std::int64_t{1} << 40;
+  check_message_with(random_rank_problem(2), kind, [](const std::string& message) {
+    EXPECT_TRUE(message.starts_with("a partial pass: the sum of cluster 0, feature 0 is "))
+        << message;
+  });
+}
+
+TEST(DistributedSession, ASumOfAClusterWithoutSamplesIsRefused) {
+  RankProblem problem = random_rank_problem(6);
+  ASSERT_GT(problem.spec.clusters, 1);
+  const std::int64_t d = problem.matrix.columns;
+  std::copy_n(problem.start.begin(), d, problem.start.begin() + d);  // cluster 1 is empty
+  RankKind kind;
+  kind.sum_fault = 1;
+  kind.faulty_sum = d;
+  check_message_with(problem, kind, [](const std::string& message) {
+    EXPECT_TRUE(message.starts_with("a partial pass: the sum of cluster 1, feature 0 is "))
+        << message;
+    EXPECT_NE(message.find(", where 0 samples of "), std::string::npos) << message;
+  });
+}
+
+TEST(DistributedSession, AHighLimbThatCannotBePackedIsRefused) {
+  const RankProblem problem = random_rank_problem(8);
+  RankKind kind;
+  kind.sum_fault = std::int64_t{1} << 40;
+  kind.faulty_sum = std::ssize(problem.start);  // the first high limb
+  check_message_with(problem, kind, [](const std::string& message) {
+    EXPECT_EQ(message,
+              name_of_rank(1, host_name()) +
+                  ": a pass changed the sum of cluster 0, feature 0 by more than its samples can");
+  });
 }
 
 // Each rank counts its own rows only; a rank without rows has none.

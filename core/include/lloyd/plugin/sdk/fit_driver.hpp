@@ -60,8 +60,9 @@ inline std::int64_t relocate_empty_clusters(const FitSpec& spec, std::int64_t it
   return static_cast<std::int64_t>(relocations.size());
 }
 
-/// Ends an iteration on the host: relocate_empty_clusters(), whose result it returns, then
-/// move_to_means().
+/// Ends iteration number `iteration` (1, 2, ...) on the host: relocate_empty_clusters(), whose
+/// result it returns, then move_to_means(). `features`: d; `from`, `to`: k x d. Throws what the
+/// former throws, with `to` unchanged.
 inline std::int64_t move_centroids(const FitSpec& spec, std::int64_t iteration, ClusterSums& sums,
                                    RelocationPasses& passes, std::int64_t features,
                                    const std::vector<double>& from, std::vector<double>& to) {
