@@ -30,49 +30,64 @@ struct Problem {
   lloyd::Observer* observer;
 };
 
+// A pair of a sample and a centroid.
+struct Pair {
+  std::int64_t sample, centroid;
+};
+
 // Computes squared distances by the definition. T: type of the samples.
 template <class T>
 class ExactDistances {
  public:
+  // Number of pairs that are computed at a time, which hides the latency of additions.
+  static constexpr std::size_t kGroup = 4;
+
   explicit ExactDistances(const Problem& problem) : problem_(problem) {}
 
-  // Calls visit(i, c, distance) for each set bit b of `lanes` and sample i = begin + b whose
-  // squared distance to centroid c is below squared_distances[i].
+  // Calls visit(i, c, distance) for each of the `count` pairs (i, c), at least 1 and at most
+  // kGroup, whose squared distance is below squared_distances[i].
   template <class Visit>
-  void visit_nearer(std::int64_t begin, std::uint64_t lanes, std::int64_t c,
-                    const double* squared_distances, Visit&& visit) {
-    constexpr std::size_t kPairs = 4;
+  void visit_nearer(const Pair* pairs, std::size_t count, const double* squared_distances,
+                    Visit&& visit) {
     const std::int64_t d = problem_.dataset.features;
-    const double* const centroid = problem_.centroids + c * d;
-    const double* const centroids[kPairs] = {centroid, centroid, centroid, centroid};
-    while (lanes != 0) {
-      std::int64_t rows[kPairs];
-      const T* samples[kPairs];
-      std::size_t count = 0;
-      for (std::size_t pair = 0; pair < kPairs; ++pair) {
-        if (lanes != 0) rows[count++] = begin + std::countr_zero(lanes);
-        lanes &= lanes - 1;
-        samples[pair] = row(rows[count - 1]);
-      }
-      double distances[kPairs];
-      lloyd::squared_distances(samples, centroids, d, distances);
-      computed_ += static_cast<std::int64_t>(count);
-      for (std::size_t pair = 0; pair < count; ++pair) {
-        if (!(distances[pair] < squared_distances[rows[pair]])) continue;
-        ++nearer_;
-        visit(rows[pair], c, distances[pair]);
-      }
+    const T* samples[kGroup];
+    const double* centroids[kGroup];
+    for (std::size_t at = 0; at < kGroup; ++at) {
+      const Pair& pair = pairs[std::min(at, count - 1)];
+      samples[at] = row(pair.sample);
+      centroids[at] = problem_.centroids + pair.centroid * d;
+    }
+    double distances[kGroup];
+    lloyd::squared_distances(samples, centroids, d, distances);
+    computed_ += static_cast<std::int64_t>(count);
+    for (std::size_t at = 0; at < count; ++at) {
+      const Pair& pair = pairs[at];
+      if (!(distances[at] < squared_distances[pair.sample])) continue;
+      ++nearer_;
+      visit(pair.sample, pair.centroid, distances[at]);
     }
   }
 
-  // Prefetches, for each set bit b of `lanes`, sample i = begin + b.
-  void prefetch(std::int64_t begin, std::uint64_t lanes) const {
-    constexpr std::int64_t kLine = 64 / sizeof(T);
-    for (; lanes != 0; lanes &= lanes - 1) {
-      const T* const sample = row(begin + std::countr_zero(lanes));
-      for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
-        __builtin_prefetch(sample + j);
+  // The same for the pairs of centroid c and each sample i = begin + b for which bit b of `lanes`
+  // is set.
+  template <class Visit>
+  void visit_nearer(std::int64_t begin, std::uint64_t lanes, std::int64_t c,
+                    const double* squared_distances, Visit&& visit) {
+    while (lanes != 0) {
+      Pair pairs[kGroup];
+      std::size_t count = 0;
+      for (; count < kGroup && lanes != 0; lanes &= lanes - 1) {
+        pairs[count++] = {begin + std::countr_zero(lanes), c};
       }
+      visit_nearer(pairs, count, squared_distances, visit);
+    }
+  }
+
+  void prefetch(std::int64_t i) const {
+    constexpr std::int64_t kLine = 64 / sizeof(T);
+    const T* const sample = row(i);
+    for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
+      __builtin_prefetch(sample + j);
     }
   }
 
@@ -89,7 +104,10 @@ class ExactDistances {
 };
 
 // One thread's state for screening tiles of stored integers.
-class IntegerWorker {
+//
+// Late in a seeding, a tile has less than one pair that the screen leaves open, so open pairs are
+// held until there are enough for full groups. Meanwhile their samples are prefetched.
+class alignas(64) IntegerWorker {
  public:
   IntegerWorker(const Problem& problem, const RoundedSamples& samples)
       : samples_(samples),
@@ -97,31 +115,52 @@ class IntegerWorker {
         offsets_(static_cast<std::size_t>(problem.count)),
         below_(static_cast<std::size_t>(problem.count)) {}
 
-  void load(lloyd::RowRange rows) { rows_ = rows; }
-
-  // As TileWorker::visit_nearer().
+  // Calls visit(i, c, distance) for samples i of the tile `rows` or of earlier tiles, and centroids
+  // c, whose squared distance is below squared_distances[i], in any order. Holds some pairs back
+  // until the next call or finish().
   template <class Visit>
-  void visit_nearer(const double* squared_distances, Visit&& visit) {
-    samples_.screen_below(rows_.begin, rows_.size(), squared_distances + rows_.begin,
-                          offsets_.data(), below_.data());
-    std::uint64_t open = 0;
-    for (const std::uint64_t lanes : below_) open |= lanes;
-    exact_.prefetch(rows_.begin, open);
+  void visit_nearer(lloyd::RowRange rows, const double* squared_distances, Visit&& visit) {
+    samples_.screen_below(rows.begin, rows.size(), squared_distances + rows.begin, offsets_.data(),
+                          below_.data());
     for (std::size_t c = 0; c < below_.size(); ++c) {
-      exact_.visit_nearer(rows_.begin, below_[c], static_cast<std::int64_t>(c), squared_distances,
-                          visit);
+      for (std::uint64_t lanes = below_[c]; lanes != 0; lanes &= lanes - 1) {
+        const std::int64_t i = rows.begin + std::countr_zero(lanes);
+        exact_.prefetch(i);
+        open_.push_back({i, static_cast<std::int64_t>(c)});
+      }
     }
+    constexpr std::size_t kMinOpen = 8 * Exact::kGroup;
+    if (open_.size() >= kMinOpen)
+      visit_open(open_.size() % Exact::kGroup, squared_distances, visit);
   }
 
-  lloyd::RowRange rows() const { return rows_; }
+  // Calls visit() for the pairs that were held back.
+  template <class Visit>
+  void finish(const double* squared_distances, Visit&& visit) {
+    visit_open(0, squared_distances, visit);
+  }
+
   std::int64_t wasted() const { return exact_.wasted(); }
 
  private:
+  using Exact = ExactDistances<float>;
+
+  // Visits all open pairs but the last `held`.
+  template <class Visit>
+  void visit_open(std::size_t held, const double* squared_distances, Visit&& visit) {
+    const std::size_t end = open_.size() - held;
+    for (std::size_t at = 0; at < end; at += Exact::kGroup) {
+      exact_.visit_nearer(open_.data() + at, std::min(Exact::kGroup, end - at), squared_distances,
+                          visit);
+    }
+    open_.erase(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+
   const RoundedSamples& samples_;
-  ExactDistances<float> exact_;
+  Exact exact_;
   std::vector<std::int32_t> offsets_;
   std::vector<std::uint64_t> below_;
-  lloyd::RowRange rows_;
+  std::vector<Pair> open_;
 };
 
 // One thread's state for screening tiles in floating point. T: type of the samples; Real: type of
@@ -206,10 +245,10 @@ class TileWorker {
   lloyd::RowRange rows_;
 };
 
-// Calls body(thread, worker) for each tile, after loading it into the worker of the thread.
-// `workers`: one for each thread.
+// Calls body(thread, worker, rows) for chunks of rows that cover the data set; all but the last are
+// of whole tiles. `workers`: one for each thread.
 template <class Worker, class Body>
-void for_each_tile(const Problem& problem, std::vector<Worker>& workers, Body&& body) {
+void for_each_chunk(const Problem& problem, std::vector<Worker>& workers, Body&& body) {
   const std::int64_t n = problem.dataset.samples;
   const std::int64_t d = problem.dataset.features;
   // Large enough to amortise scheduling, small enough to react to cancellation.
@@ -226,13 +265,18 @@ void for_each_tile(const Problem& problem, std::vector<Worker>& workers, Body&& 
     if (thread == 0 && stop_requested()) stopped = true;
     if (stopped) return;
     const lloyd::FloatEnvironment environment;
-    Worker& worker = workers[static_cast<std::size_t>(thread)];
-    for (std::int64_t i = at * chunk; i < std::min((at + 1) * chunk, n); i += kTile) {
-      worker.load({i, std::min(i + kTile, n)});
-      body(thread, worker);
-    }
+    body(thread, workers[static_cast<std::size_t>(thread)],
+         lloyd::RowRange{at * chunk, std::min((at + 1) * chunk, n)});
   });
   if (stopped) throw lloyd::StatusError(lloyd::StatusCode::cancelled, "the seeding was cancelled");
+}
+
+// Calls body(tile) for each tile of `rows`, which begin with a tile.
+template <class Body>
+void for_each_tile(lloyd::RowRange rows, Body&& body) {
+  for (std::int64_t i = rows.begin; i < rows.end; i += kTile) {
+    body(lloyd::RowRange{i, std::min(i + kTile, rows.end)});
+  }
 }
 
 std::size_t threads_for(const Problem& problem) {
@@ -240,23 +284,20 @@ std::size_t threads_for(const Problem& problem) {
                                                  problem.dataset.features, problem.team.threads()));
 }
 
-// Calls body(thread, worker) for each tile, which is screened in floating point.
+// Calls body(thread, worker) for each tile, after loading it into the worker of the thread, which
+// screens it in floating point.
 template <class T, class Real, class Body>
 void for_each_float_tile(const Problem& problem, Body&& body) {
+  using Worker = TileWorker<T, Real>;
   const std::vector<Real> screened(problem.centroids,
                                    problem.centroids + problem.count * problem.dataset.features);
-  std::vector<TileWorker<T, Real>> workers(threads_for(problem), {problem, screened.data()});
-  for_each_tile(problem, workers, body);
-}
-
-// The same with integers. Records the pass in `samples`.
-template <class Body>
-void for_each_integer_tile(const Problem& problem, RoundedSamples& samples, Body&& body) {
-  std::vector<IntegerWorker> workers(threads_for(problem), {problem, samples});
-  for_each_tile(problem, workers, body);
-  std::int64_t wasted = 0;
-  for (const IntegerWorker& worker : workers) wasted += worker.wasted();
-  samples.record_pass(problem.dataset.samples * problem.count, wasted);
+  std::vector<Worker> workers(threads_for(problem), {problem, screened.data()});
+  for_each_chunk(problem, workers, [&](int thread, Worker& worker, lloyd::RowRange chunk) {
+    for_each_tile(chunk, [&](lloyd::RowRange tile) {
+      worker.load(tile);
+      body(thread, worker);
+    });
+  });
 }
 
 // Visitor of a NearestRequest: lowers the squared distance of a sample, and sets its nearest
@@ -324,20 +365,28 @@ void add_gains(const Problem& problem, const lloyd::GainsRequest& request) {
   gains.finish();
 }
 
-// The same with integers. Keeps the distances in `rated`, whose pass has begun.
+// The same with integers. Keeps the distances in `rated`, whose pass has begun, and records the
+// pass in `samples`.
 void add_gains(const Problem& problem, const lloyd::GainsRequest& request, RoundedSamples& samples,
                RatedCandidates& rated) {
   Gains gains(request, problem.team.threads());
-  for_each_integer_tile(problem, samples, [&](int thread, IntegerWorker& worker) {
-    rated.keep(request.squared_distances, worker.rows().begin, worker.rows().size());
-    worker.visit_nearer(request.squared_distances,
-                        [&](std::int64_t i, std::int64_t c, double distance) {
-                          gains.add(thread, i, c, distance);
-                          rated.add(thread, i, c, distance);
-                        });
+  std::vector<IntegerWorker> workers(threads_for(problem), {problem, samples});
+  for_each_chunk(problem, workers, [&](int thread, IntegerWorker& worker, lloyd::RowRange chunk) {
+    const auto visit = [&](std::int64_t i, std::int64_t c, double distance) {
+      gains.add(thread, i, c, distance);
+      rated.add(thread, i, c, distance);
+    };
+    rated.keep(request.squared_distances, chunk.begin, chunk.size());
+    for_each_tile(chunk, [&](lloyd::RowRange tile) {
+      worker.visit_nearer(tile, request.squared_distances, visit);
+    });
+    worker.finish(request.squared_distances, visit);
   });
   rated.end();
   gains.finish();
+  std::int64_t wasted = 0;
+  for (const IntegerWorker& worker : workers) wasted += worker.wasted();
+  samples.record_pass(problem.dataset.samples * problem.count, wasted);
 }
 
 bool is_float32(double value) {
