@@ -12,9 +12,11 @@
 //  2. Y is rounded to float64 and then to float32: |y_j - Y_j| <= 1.001 u |Y_j| + t. The same holds
 //     for e.
 //  3. By the Cauchy-Schwarz inequality, |y.e - Y.E| <= 2.01 u R M + 2 t sqrt(d) (R + M) + d t^2.
-//  4. The float32 sum y.e: each product passes at most h roundings, its own and those of the
-//     additions. Features are summed in blocks, so h = min(d, kFeatureBlock) + ceil(d /
-//     kFeatureBlock) + 1. As h u < 1/1000, the sum is off by at most 1.01 h u |y| |e| + 2 d t
+//  4. The float32 sum y.e: each product passes at most h roundings, its own, unless it is fused
+//  with
+//     its addition, and those of the additions. Features are summed in blocks, so h = min(d,
+//     kFeatureBlock) + ceil(d / kFeatureBlock) + 1. As h u < 1/1000, the sum is off by at most 1.01
+//     h u |y| |e| + 2 d t
 //     <= 1.02 h u R M + 2 t sqrt(d) (R + M) + 3 d t.
 //  5. |E|^2 / 2 is summed in float64 and rounded to float32: its error is at most
 //     u M^2 / 2 + (d + 3) v M^2 + 2 t <= 1.01 u M^2 / 2 + 2 t.
@@ -40,74 +42,104 @@
 #include <cstring>
 #include <limits>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace lloyd {
 namespace {
 
 // Four samples in one SIMD register; every supported machine has 16-byte vectors.
 typedef float Lanes __attribute__((vector_size(16)));
-// Eight samples, for AVX2.
-typedef float EightLanes __attribute__((vector_size(32)));
 typedef std::int32_t LaneIndices __attribute__((vector_size(16)));
 
 constexpr std::int64_t kLanes = 4;
 constexpr std::int64_t kVectors = LabelScreen::kTile / kLanes;
-constexpr std::int64_t kPanel =
-    3;  // centroids per panel: kPanel x kVectors sums fill the registers
+constexpr std::int64_t kPanel = 6;  // centroids per panel
 constexpr std::int64_t kFeatureBlock = 256;
 constexpr std::int64_t kMaxFeatures = std::int64_t{1} << 20;
 constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 
 using PanelScores = Lanes[kPanel][kVectors];
 
-// Computes the scores of a tile for the centroids of a panel. Wide: a vector of floats. Its width
-// does not change the bits of the scores.
-template <class Wide>
-[[gnu::always_inline]] inline void score_panel_by(const float* tile, const float* factors,
-                                                  const float* half_squares, std::int64_t d,
-                                                  PanelScores& scores) {
-  constexpr std::int64_t kWidth = sizeof(Wide) / sizeof(float);
-  constexpr std::int64_t kWideVectors = LabelScreen::kTile / kWidth;
-  Wide products[kPanel][kWideVectors] = {};
-  for (std::int64_t block = 0; block < d; block += kFeatureBlock) {
-    Wide sums[kPanel][kWideVectors] = {};
-    const std::int64_t end = std::min(d, block + kFeatureBlock);
-    for (std::int64_t j = block; j < end; ++j, tile += LabelScreen::kTile, factors += kPanel) {
-      for (std::int64_t v = 0; v < kWideVectors; ++v) {
-        Wide sample;
-        std::memcpy(&sample, tile + v * kWidth, sizeof(Wide));
-        for (std::int64_t c = 0; c < kPanel; ++c) sums[c][v] += factors[c] * sample;
-      }
-    }
-    for (std::int64_t c = 0; c < kPanel; ++c) {
-      for (std::int64_t v = 0; v < kWideVectors; ++v) products[c][v] += sums[c][v];
-    }
-  }
-  for (std::int64_t c = 0; c < kPanel; ++c) {
-    for (std::int64_t v = 0; v < kWideVectors; ++v)
-      products[c][v] = half_squares[c] - products[c][v];
-    std::memcpy(scores[c], products[c], sizeof(scores[c]));
-  }
-}
-
-using ScorePanel = void (*)(const float*, const float*, const float*, std::int64_t, PanelScores&);
+// Computes the scores of a tile for the centroids of a panel. `factors`: for each feature, kPanel
+// values.
+using ScorePanel = void (*)(const float* tile, const float* factors, const float* half_squares,
+                            std::int64_t d, PanelScores& scores);
 
 void score_panel_by_4(const float* tile, const float* factors, const float* half_squares,
                       std::int64_t d, PanelScores& scores) {
-  score_panel_by<Lanes>(tile, factors, half_squares, d, scores);
+  constexpr std::int64_t kPart = 3;  // centroids at a time: their sums fill 16 registers
+  static_assert(kPanel % kPart == 0);
+  for (std::int64_t first = 0; first < kPanel; first += kPart) {
+    Lanes products[kPart][kVectors] = {};
+    for (std::int64_t block = 0; block < d; block += kFeatureBlock) {
+      Lanes sums[kPart][kVectors] = {};
+      for (std::int64_t j = block; j < std::min(d, block + kFeatureBlock); ++j) {
+        for (std::int64_t v = 0; v < kVectors; ++v) {
+          Lanes sample;
+          std::memcpy(&sample, tile + j * LabelScreen::kTile + v * kLanes, sizeof(Lanes));
+          for (std::int64_t c = 0; c < kPart; ++c) {
+            sums[c][v] += factors[j * kPanel + first + c] * sample;
+          }
+        }
+      }
+      for (std::int64_t c = 0; c < kPart; ++c) {
+        for (std::int64_t v = 0; v < kVectors; ++v) products[c][v] += sums[c][v];
+      }
+    }
+    for (std::int64_t c = 0; c < kPart; ++c) {
+      for (std::int64_t v = 0; v < kVectors; ++v) {
+        scores[first + c][v] = half_squares[first + c] - products[c][v];
+      }
+    }
+  }
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) void score_panel_by_8(const float* tile, const float* factors,
-                                                      const float* half_squares, std::int64_t d,
-                                                      PanelScores& scores) {
-  score_panel_by<EightLanes>(tile, factors, half_squares, d, scores);
+// Adds the products of `features` features. A function of its own, since otherwise GCC 12 keeps
+// some of the sums in memory.
+__attribute__((target("avx2,fma"), noinline)) void add_products_by_8(const float* tile,
+                                                                     const float* factors,
+                                                                     std::int64_t features,
+                                                                     PanelScores& products) {
+  constexpr std::int64_t kWidth = 8;
+  constexpr std::int64_t kWideVectors = LabelScreen::kTile / kWidth;
+  __m256 sums[kPanel][kWideVectors] = {};
+  for (std::int64_t j = 0; j < features; ++j, tile += LabelScreen::kTile, factors += kPanel) {
+    __m256 samples[kWideVectors];
+    for (std::int64_t v = 0; v < kWideVectors; ++v) samples[v] = _mm256_loadu_ps(tile + v * kWidth);
+    for (std::int64_t c = 0; c < kPanel; ++c) {
+      const __m256 factor = _mm256_set1_ps(factors[c]);
+      for (std::int64_t v = 0; v < kWideVectors; ++v) {
+        sums[c][v] = _mm256_fmadd_ps(factor, samples[v], sums[c][v]);
+      }
+    }
+  }
+  for (std::int64_t c = 0; c < kPanel; ++c) {
+    for (std::int64_t v = 0; v < kWideVectors; ++v) {
+      auto* const at = reinterpret_cast<float*>(products[c]) + v * kWidth;
+      _mm256_storeu_ps(at, _mm256_add_ps(_mm256_loadu_ps(at), sums[c][v]));
+    }
+  }
+}
+
+void score_panel_by_8(const float* tile, const float* factors, const float* half_squares,
+                      std::int64_t d, PanelScores& scores) {
+  for (std::int64_t c = 0; c < kPanel; ++c) std::fill_n(scores[c], kVectors, Lanes{});
+  for (std::int64_t block = 0; block < d; block += kFeatureBlock) {
+    add_products_by_8(tile + block * LabelScreen::kTile, factors + block * kPanel,
+                      std::min(kFeatureBlock, d - block), scores);
+  }
+  for (std::int64_t c = 0; c < kPanel; ++c) {
+    for (std::int64_t v = 0; v < kVectors; ++v) scores[c][v] = half_squares[c] - scores[c][v];
+  }
 }
 #endif
 
-// The fastest variant on this machine. Vectors of 64 bytes are no faster.
 ScorePanel fastest_score_panel() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return score_panel_by_8;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return score_panel_by_8;
 #endif
   return score_panel_by_4;
 }
