@@ -1,4 +1,5 @@
-// Benchmark of whole fits with exactly ten iterations: time of the loop per iteration.
+// Benchmark of whole fits with exactly ten iterations: time of the loop per iteration. An observed
+// fit hands the inertia and the centroids of each iteration to an observer.
 #include "phases.hpp"
 #include "program.hpp"
 #include "textbook.hpp"
@@ -6,16 +7,35 @@
 namespace lloyd::bench {
 namespace {
 
-Run fit(BackendSession& session, const Problem& problem) {
-  return [&session, &problem](benchmark::State& state) {
-    const FitOptions options = fit_options(problem);
-    const Fit fit = session.fit_from(problem.start, options);
+struct Watcher final : Observer {
+  bool on_iteration(const IterationRecord& record) noexcept override {
+    benchmark::DoNotOptimize(record.centroids[0] + record.inertia);
+    return true;
+  }
+  bool stop_requested() const noexcept override { return false; }
+  void* query(const char*) noexcept override { return nullptr; }
+};
+
+Run fit_with(BackendSession& session, const Problem& problem, std::uint32_t observe) {
+  return [&session, &problem, observe](benchmark::State& state) {
+    FitOptions options = fit_options(problem);
+    options.observe = observe;
+    Watcher watcher;
+    const Fit fit = session.fit_from(problem.start, options, observe == 0 ? nullptr : &watcher);
     // Including the distances of the closing assignment.
     const double all = static_cast<double>(problem.dataset.samples()) *
                        static_cast<double>(options.clusters * (kIterations + 1));
     state.counters["distances"] = static_cast<double>(fit.result.distances) / all;
     return fit.result.loop_ms * 1e-3 / static_cast<double>(kIterations);
   };
+}
+
+Run fit(BackendSession& session, const Problem& problem) {
+  return fit_with(session, problem, 0);
+}
+
+Run observed_fit(BackendSession& session, const Problem& problem) {
+  return fit_with(session, problem, kObserveInertia | kObserveCentroids);
 }
 
 template <class T>
@@ -41,6 +61,7 @@ void add_all(Program& program) {
     program.add(std::move(row));
     for (const Variant& variant : program.variants()) {
       program.add("fit", variant, shape, program.assignment(shape), fit);
+      program.add("observed_fit", variant, shape, program.assignment(shape), observed_fit);
     }
   }
 }

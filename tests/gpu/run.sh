@@ -108,7 +108,7 @@ bench() {
   # Every backend with its default parameters, on all cores. A few milliseconds per row suffice because whole
   # loops are timed.
   timeout 200 "$build/bin/fit_bench" --benchmark_repetitions=5 --benchmark_min_time=0.01 \
-    --benchmark_filter="${LLOYD_BENCH_FILTER:-cuda-[^/]*(/threads:$(nproc))?/n:}" \
+    --benchmark_filter="${LLOYD_BENCH_FILTER:-^fit/cuda-[^/]*(/threads:$(nproc))?/n:}" \
     --shapes="${LLOYD_BENCH_SHAPES:-1e3x2x32,1e6x2x32,1e6x16x32,1e6x32x512}" \
     --benchmark_out="$log" --benchmark_out_format=json >"$logs/bench.log" 2>&1 || {
     tail -n 20 "$logs/bench.log"

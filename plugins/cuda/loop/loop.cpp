@@ -27,6 +27,10 @@ namespace {
 // than copying from pageable memory.
 constexpr std::int64_t kMaxPinnedCentroids = 1 << 17;
 
+// Maximum number of values of the centroids in the slots of a ReportRing. With more, an iteration
+// takes so long that the host need not be many iterations ahead.
+constexpr std::int64_t kMaxObservedCentroids = 1 << 19;
+
 }  // namespace
 
 template <class T>
@@ -38,8 +42,7 @@ DeviceLoop<T>::DeviceLoop(Step<T>& step, const lloyd::DatasetView& dataset, cons
       scale_(plan_),
       cancel_requested_([this] { return poll_cancel(); }),
       labels_(dataset.samples),
-      device_progress_(progress_.device_data()),
-      device_reports_(reports_.device_data()) {}
+      device_progress_(progress_.device_data()) {}
 
 template <class T>
 lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) {
@@ -55,9 +58,11 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const double temporary =
       std::max(FarthestPass::device_bytes(std::min(k, n)), DeviceSeeding<T>::device_bytes(n));
   const double device = n * sizeof(std::int32_t) + kept + temporary;
-  // Pinned initial centroids, and host memory of an iteration that the host finishes: centroids
-  // twice, sums as words and as totals.
+  // Observed and initial centroids in pinned memory, and host memory of an iteration that the host
+  // finishes: centroids twice, sums as words and as totals.
+  const double observed = cells * ReportRing::kSlots;
   const double host =
+      (observed <= kMaxObservedCentroids ? observed * sizeof(double) : 0) +
       cells * (3 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMaxBytesPerCell) +
       k * (3 * sizeof(std::int64_t) + 2 * sizeof(lloyd::FarSample));
   return make_estimate(host, device);
@@ -75,6 +80,7 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
     const std::int64_t cells = clusters * dataset_.features;
     initial_centroids_ = PinnedBuffer<double>();
     if (cells <= kMaxPinnedCentroids) initial_centroids_ = PinnedBuffer<double>(cells);
+    observed_centroids_ = PinnedBuffer<double>();
     for (int slot = 0; slot < 2; ++slot) {
       centroids_[slot].resize(cells);
       if constexpr (sizeof(T) == sizeof(float)) rounded_[slot].resize(cells);
@@ -166,6 +172,22 @@ Pass DeviceLoop<T>::pass_of(std::int64_t iteration, RowRange rows) const {
   pass.halt = &device_state_.data()->halt;
   pass.stream = stream_;
   return pass;
+}
+
+// Where a fit reports its iterations. Centroids are reported unless that takes too much memory.
+template <class T>
+ReportRing DeviceLoop<T>::report_ring(bool with_inertia) {
+  const std::int64_t values = ReportRing::kSlots * cells();
+  if (observed_centroids_.size() == 0 && values <= kMaxObservedCentroids) {
+    observed_centroids_ = PinnedBuffer<double>(values);
+  }
+  ReportRing ring;
+  ring.reports = reports_.device_data();
+  if (observed_centroids_.size() > 0) ring.centroids = observed_centroids_.device_data();
+  if (!with_inertia) return ring;
+  ring.inertias = inertias_.device_data();
+  ring.inertia = inertia_.data();
+  return ring;
 }
 
 template <class T>

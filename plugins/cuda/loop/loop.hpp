@@ -34,8 +34,8 @@ inline double milliseconds_between(std::chrono::steady_clock::time_point start,
 
 /// Runs fits, label requests and partial passes on one resident data set. lloyd::drive_fit() runs a
 /// fit over Passes: the host enqueues iterations ahead, and the device finishes them without the
-/// host, unless the observer wants iteration records, the fit is profiled, a cluster is empty, or
-/// sums are compensated. The host reads no samples except those that empty clusters move to.
+/// host, unless the observer wants labels, the fit is profiled, a cluster is empty, or sums are
+/// compensated. The host reads no samples except those that empty clusters move to.
 /// Methods throw StatusError; call them inside guarded(), with the device current.
 template <class T>
 class DeviceLoop {
@@ -99,6 +99,7 @@ class DeviceLoop {
 
   Pass pass_of(std::int64_t iteration, lloyd::RowRange rows) const;
   Finish finish_of(const lloyd::FitSpec& spec, std::int64_t iteration) const;
+  ReportRing report_ring(bool with_inertia);
 
   void measure(std::int64_t iteration, lloyd::RowRange rows, unsigned long long* counts,
                unsigned long long* inertia);
@@ -120,6 +121,17 @@ class DeviceLoop {
   void upload_state();
   void enqueue_state();
   bool cancelled() const { return state_.halt == kHaltCancelled; }
+  /// What the device has reported while kernels run.
+  struct Progress {
+    std::int64_t iterations;  ///< finished
+    bool halted;              ///< for any reason
+  };
+  Progress progress() const {
+    const unsigned long long word =
+        *static_cast<const volatile unsigned long long*>(progress_.data());
+    return {static_cast<std::int64_t>(word >> kProgressHaltBits),
+            (word & ((1u << kProgressHaltBits) - 1)) != 0};
+  }
   void raise_cancel();
 
   Step<T>& step_;
@@ -147,14 +159,14 @@ class DeviceLoop {
   DeviceBuffer<LoopState> device_state_{1};
   ResidentExactSum inertia_;
   PinnedBuffer<LoopState> host_state_{1};
-  PinnedBuffer<double> initial_centroids_;    // k x d, read by start_kernel; empty if large
-  PinnedBuffer<IterationReport> reports_{2};  // the report of iteration i is at i % 2
-  // The inertia of iteration i begins at chunk i % 2 * kChunks.
-  PinnedBuffer<unsigned long long> inertias_{2 * lloyd::ExactSum::kChunks};
+  PinnedBuffer<double> initial_centroids_;  // k x d, read by start_kernel; empty if large
+  // The memory of a ReportRing.
+  PinnedBuffer<IterationReport> reports_{ReportRing::kSlots};
+  PinnedBuffer<unsigned long long> inertias_{ReportRing::kSlots * lloyd::ExactSum::kChunks};
+  PinnedBuffer<double> observed_centroids_;  // empty before the first observed fit, or if large
   PinnedBuffer<unsigned long long> progress_{1};
   PinnedBuffer<std::int32_t> cancel_flag_{1};
   unsigned long long* device_progress_;  // device pointer to progress_
-  IterationReport* device_reports_;      // device pointer to reports_
   LoopState state_{};                    // last copy from the device
   std::unique_ptr<DrivenPasses> driven_;
   IterationGraph graph_;               // of kGraphIterations, the first of which is odd

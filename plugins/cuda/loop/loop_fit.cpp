@@ -1,5 +1,6 @@
 // DeviceLoop: the iterations of a fit, and its closing assignment.
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 // Iterations that the host enqueues ahead of the device: enough to keep it busy, but few enough to
 // skip quickly after the fit has stopped.
 constexpr std::int64_t kIterationsAhead = 16;
+// The same if centroids are not reported: the second one overwrites the centroids of the first.
+constexpr std::int64_t kIterationsAheadUnreported = 2;
 // Iterations of a graph: an even number, since iterations alternate between two buffers.
 constexpr std::int64_t kGraphIterations = 8;
 // Iterations before a graph is recorded, unless the last fit was the same.
@@ -36,23 +39,29 @@ void DeviceLoop<T>::fit(const FitSpec& spec, Observer* observer, FitResult& resu
 template <class T>
 DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* observer)
     : loop_(loop), spec_(spec) {
-  ahead_ = ahead_of(loop, spec, observer != nullptr && spec.observe != 0);
-  changes_wanted_ = ahead_ != Ahead::many || spec.stop_rule == lloyd::StopRule::converge ||
+  mode_ = mode_of(loop, spec, observer != nullptr && spec.observe != 0);
+  if (mode_ == Mode::reported) {
+    ring_ = loop.report_ring((spec.observe & lloyd::kObserveInertia) != 0);
+  }
+  const bool may_overwrite = mode_ == Mode::unobserved || ring_.centroids != nullptr;
+  max_ahead_ = may_overwrite ? kIterationsAhead : kIterationsAheadUnreported;
+  changes_wanted_ = mode_ != Mode::unobserved || spec.stop_rule == lloyd::StopRule::converge ||
                     loop.step_.sums_changes();
 }
 
 template <class T>
-auto DeviceLoop<T>::Passes::ahead_of(const DeviceLoop& loop, const FitSpec& spec, bool observed)
-    -> Ahead {
-  if (spec.profile != 0 || !loop.plan_.is_integer()) return Ahead::none;
-  if (!observed) return Ahead::many;
-  return (spec.observe & lloyd::kObserveLabels) != 0 ? Ahead::none : Ahead::one;
+auto DeviceLoop<T>::Passes::mode_of(const DeviceLoop& loop, const FitSpec& spec, bool observed)
+    -> Mode {
+  if (spec.profile != 0 || !loop.plan_.is_integer()) return Mode::alone;
+  if (!observed) return Mode::unobserved;
+  return (spec.observe & lloyd::kObserveLabels) != 0 ? Mode::alone : Mode::reported;
 }
 
 template <class T>
 void DeviceLoop<T>::Passes::begin() {
   const Clock::time_point start = Clock::now();
   loop_.start_from(spec_.initial_centroids);
+  if (ring_.inertias != nullptr) loop_.inertia_.clear(loop_.stream_);
   if (spec_.profile == 0) return;
   loop_.wait();
   transfer_ms_ += milliseconds_between(start, Clock::now());
@@ -62,21 +71,17 @@ template <class T>
 void DeviceLoop<T>::Passes::assign() {
   if (loop_.poll_cancel()) lloyd::throw_cancelled();
   const std::int64_t iteration = loop_.state_.iterations;
-  if (ahead_ == Ahead::none) enqueue_assignment(iteration);
-  if (ahead_ != Ahead::one) return;
-  enqueued_ = std::max(enqueued_, iteration);
-  while (enqueued_ < std::min(iteration + 2, spec_.max_iterations)) enqueue_reported(enqueued_++);
+  if (mode_ == Mode::alone) enqueue_assignment(iteration);
+  if (mode_ == Mode::reported) enqueue_reported(iteration);
 }
 
 template <class T>
 double DeviceLoop<T>::Passes::inertia() {
   const std::int64_t iteration = loop_.state_.iterations;
-  if (ahead_ == Ahead::one) {
+  if (mode_ == Mode::reported) {
     wait_for(iteration);
-    if (loop_.cancel_raised_ && loop_.reports_[iteration % 2].iterations == 0) {
-      lloyd::throw_cancelled();
-    }
-    const std::int64_t offset = iteration % 2 * lloyd::ExactSum::kChunks;
+    if (loop_.cancel_raised_ && report_of(iteration).iterations == 0) lloyd::throw_cancelled();
+    const std::int64_t offset = iteration % ReportRing::kSlots * lloyd::ExactSum::kChunks;
     return exact_sum(loop_.inertias_.data() + offset).value();
   }
   begin_phase(Phase::none);
@@ -92,11 +97,11 @@ template <class T>
 FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
   const std::int64_t iteration = loop_.state_.iterations;
   relocations_ = 0;
-  if (ahead_ == Ahead::many) {
+  if (mode_ == Mode::unobserved) {
     if (loop_.state_.halt == kHaltNone) run_ahead();
     // An iteration that the host has to finish is an update of its own.
     if (loop_.state_.halt == kHaltEmpty && loop_.state_.iterations == iteration) finish_on_host();
-  } else if (ahead_ == Ahead::one) {
+  } else if (mode_ == Mode::reported) {
     finish_reported(iteration);
   } else {
     finish_alone(iteration);
@@ -124,7 +129,9 @@ Pass DeviceLoop<T>::Passes::pass_of(std::int64_t iteration) const {
 
 template <class T>
 IterationArguments DeviceLoop<T>::Passes::arguments_of(std::int64_t iteration) const {
-  return {pass_of(iteration), loop_.finish_of(spec_, iteration)};
+  Finish finish = loop_.finish_of(spec_, iteration);
+  finish.ring = ring_;
+  return {pass_of(iteration), finish};
 }
 
 // The assignment of an iteration that the host waits for.
@@ -150,20 +157,27 @@ void DeviceLoop<T>::Passes::enqueue_update(std::int64_t iteration) {
 // An iteration that the device finishes without the host.
 template <class T>
 void DeviceLoop<T>::Passes::enqueue_iteration(std::int64_t iteration) {
-  const Pass pass = pass_of(iteration);
-  const Finish finish = loop_.finish_of(spec_, iteration);
-  if (loop_.step_.assign_and_finish(pass, finish)) return;
+  const auto [pass, finish] = arguments_of(iteration);
+  if (mode_ == Mode::unobserved && loop_.step_.assign_and_finish(pass, finish)) return;
   loop_.step_.assign(pass);
+  if (ring_.inertias != nullptr) {
+    loop_.measure(iteration, loop_.all_rows(), nullptr, ring_.inertia);
+  }
   enqueue_finish(finish, loop_.stream_);
 }
 
-// Enqueues one or more iterations from `first` on; the device has finished `finished`. Returns
-// how many; 0 if enough are queued (at most kIterationsAhead) or max_iterations is reached.
+// Enqueues one or more iterations from `first` on, at most kIterationsAhead; `finished` are over
+// for the device and, if it is observed, the host. Returns how many; 0 if enough are queued or
+// max_iterations is reached.
 template <class T>
 std::int64_t DeviceLoop<T>::Passes::enqueue_iterations(std::int64_t first, std::int64_t finished) {
   const std::int64_t ahead = first - finished;
-  if (first >= spec_.max_iterations || ahead >= kIterationsAhead) return 0;
-  if (runs_in_one_launch_.value_or(true)) {
+  if (first >= spec_.max_iterations || ahead >= max_ahead_) return 0;
+  if (max_ahead_ < kIterationsAhead) {
+    enqueue_iteration(first);
+    return 1;
+  }
+  if (mode_ == Mode::unobserved && runs_in_one_launch_.value_or(true)) {
     if (ahead > kIterationsAhead / 2) return 0;
     const std::int64_t count = std::min(kIterationsAhead - ahead, spec_.max_iterations - first);
     runs_in_one_launch_ = loop_.step_.run_iterations(arguments_of(first), arguments_of(first + 1),
@@ -204,14 +218,11 @@ void DeviceLoop<T>::Passes::begin_phase(Phase phase) {
 // Enqueues iterations until the device stops for any reason.
 template <class T>
 void DeviceLoop<T>::Passes::run_ahead() {
-  const volatile unsigned long long* progress = loop_.progress_.data();
   std::int64_t enqueued = loop_.state_.iterations;
   for (;;) {
-    const unsigned long long word = *progress;
-    if ((word & ((1u << kProgressHaltBits) - 1)) != 0) break;
-    const auto finished = static_cast<std::int64_t>(word >> kProgressHaltBits);
-    if (loop_.poll_cancel()) break;
-    const std::int64_t added = enqueue_iterations(enqueued, finished);
+    const Progress progress = loop_.progress();
+    if (progress.halted || loop_.poll_cancel()) break;
+    const std::int64_t added = enqueue_iterations(enqueued, progress.iterations);
     enqueued += added;
     if (added == 0) {
       loop_.stream_.finished();  // throws if a kernel failed
@@ -221,40 +232,52 @@ void DeviceLoop<T>::Passes::run_ahead() {
   loop_.fetch_state();
 }
 
-// Enqueues an iteration that the device reports, and its inertia if that is observed. May be
-// enqueued while iteration - 1 runs. Do not enqueue iteration + 1 until the host has fetched the
-// centroids that this iteration reads: iteration + 1 overwrites them.
+// Enqueues iterations, of which the host has finished `finished`, until enough are queued.
 template <class T>
-void DeviceLoop<T>::Passes::enqueue_reported(std::int64_t iteration) {
-  const std::int64_t slot = iteration % 2;
-  loop_.reports_[slot] = {};
-  loop_.step_.assign(pass_of(iteration));
-  if ((spec_.observe & lloyd::kObserveInertia) != 0) {
-    loop_.inertia_.clear(loop_.stream_);
-    loop_.measure(iteration, loop_.all_rows(), nullptr, loop_.inertia_.data());
-    constexpr std::int64_t kChunks = lloyd::ExactSum::kChunks;
-    check(cudaMemcpyAsync(loop_.inertias_.data() + slot * kChunks, loop_.inertia_.data(),
-                          kChunks * sizeof(unsigned long long), cudaMemcpyDeviceToHost,
-                          loop_.stream_),
-          "copying the inertia");
+void DeviceLoop<T>::Passes::enqueue_reported(std::int64_t finished) {
+  static_assert(ReportRing::kSlots >= 2 * kIterationsAhead);
+  enqueued_ = std::max(enqueued_, finished);
+  for (;;) {
+    // Those that the next call may enqueue; none of them has the slot of the last finished one.
+    for (std::int64_t i = enqueued_; i < finished + kIterationsAhead; ++i) {
+      loop_.reports_[i % ReportRing::kSlots] = {};
+    }
+    const std::int64_t added = enqueue_iterations(enqueued_, finished);
+    if (added == 0) return;
+    enqueued_ += added;
   }
-  Finish finish = loop_.finish_of(spec_, iteration);
-  finish.report = loop_.device_reports_ + slot;
-  enqueue_finish(finish, loop_.stream_);
-  reported_[slot].record(loop_.stream_);
 }
 
 // Waits until the device has reported an iteration or has halted before its end.
 template <class T>
 void DeviceLoop<T>::Passes::wait_for(std::int64_t iteration) {
-  loop_.wait_until([&] { return reported_[iteration % 2].finished(); });
+  const auto reached = [&] {
+    const Progress progress = loop_.progress();
+    return progress.halted || progress.iterations > iteration;
+  };
+  // The stream throws if a kernel failed.
+  loop_.wait_until([&] { return reached() || (loop_.stream_.finished() && reached()); });
+  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
-// Finishes an iteration that enqueue_reported() enqueued. The one after it may be running.
+// The report of an iteration after wait_for().
+template <class T>
+IterationReport DeviceLoop<T>::Passes::report_of(std::int64_t iteration) const {
+  return loop_.reports_[iteration % ReportRing::kSlots];
+}
+
+// The slot of the centroids after `finished` > 0 iterations; null if they are not reported.
+template <class T>
+double* DeviceLoop<T>::Passes::reported_centroids(std::int64_t finished) const {
+  if (ring_.centroids == nullptr) return nullptr;
+  return loop_.observed_centroids_.data() + (finished - 1) % ReportRing::kSlots * loop_.cells();
+}
+
+// Finishes an iteration that enqueue_reported() enqueued. Those after it may be running.
 template <class T>
 void DeviceLoop<T>::Passes::finish_reported(std::int64_t iteration) {
   wait_for(iteration);
-  const IterationReport& report = loop_.reports_[iteration % 2];
+  const IterationReport report = report_of(iteration);
   if (report.iterations > 0) {
     loop_.state_.iterations = report.iterations;
     loop_.state_.last_changed = report.changed;
@@ -266,7 +289,7 @@ void DeviceLoop<T>::Passes::finish_reported(std::int64_t iteration) {
   loop_.state_.iterations = iteration;
   if (loop_.state_.halt != kHaltEmpty) return;  // cancelled, or an error that update() throws
   finish_on_host();
-  // The kernels of the next iteration returned without doing work, so it must be enqueued again.
+  // The kernels of later iterations returned without doing work, so they must be enqueued again.
   enqueued_ = loop_.state_.iterations;
 }
 
@@ -305,13 +328,21 @@ std::span<const double> DeviceLoop<T>::Passes::centroids() {
   return centroids_;
 }
 
-// The stream may be busy with the next iteration, which only reads these centroids.
+// The centroids after the finished iterations. The device may be running further ones.
 template <class T>
 void DeviceLoop<T>::Passes::fetch_centroids() {
-  const bool is_running = ahead_ == Ahead::one && enqueued_ > 0 && !closed_;
-  const Stream& stream = is_running ? loop_.side_stream_ : loop_.stream_;
+  const std::int64_t finished = loop_.state_.iterations;
   centroids_.resize(static_cast<std::size_t>(loop_.cells()));
-  loop_.centroids_[loop_.state_.iterations % 2].download(centroids_.data(), loop_.cells(), stream);
+  if (ring_.centroids != nullptr) {
+    const double* const from =
+        finished == 0 ? spec_.initial_centroids : reported_centroids(finished);
+    std::copy_n(from, loop_.cells(), centroids_.data());
+    return;
+  }
+  // At most the next iteration runs, which only reads these centroids.
+  const bool is_running = mode_ == Mode::reported && enqueued_ > 0 && !closed_;
+  const Stream& stream = is_running ? loop_.side_stream_ : loop_.stream_;
+  loop_.centroids_[finished % 2].download(centroids_.data(), loop_.cells(), stream);
   stream.synchronize();
 }
 
@@ -349,6 +380,7 @@ void DeviceLoop<T>::Passes::close(FitResult& result) {
 
 template <class T>
 void DeviceLoop<T>::Passes::report(FitResult& result) {
+  if (!closed_) loop_.raise_cancel();  // the device may be ahead of the observer that cancelled
   const std::int64_t counted = loop_.step_.distances();
   const std::int64_t passes = loop_.state_.iterations + (closed_ ? 1 : 0);
   result.distances = counted >= 0 ? counted : passes * loop_.dataset_.samples * loop_.clusters_;

@@ -13,9 +13,9 @@
 
 namespace lloyd_cuda {
 
-/// The device finishes iterations and decides when a fit ends. Ahead says how many iterations the
-/// host enqueues ahead of the device. The host updates if clusters are empty or sums are
-/// compensated.
+/// The device finishes iterations and decides when a fit ends. The host enqueues iterations ahead
+/// of the device, which reports each of them in a ReportRing if the fit is observed. The host
+/// updates if clusters are empty or sums are compensated.
 template <class T>
 class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::RelocationPasses {
  public:
@@ -38,13 +38,12 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
                       lloyd::ClusterSums& sums) override;
 
  private:
-  /// How far the host is ahead of the device.
-  enum class Ahead {
-    many,  ///< update() enqueues iterations until the fit ends; none of them is observed
-    one,   ///< the next iteration runs while the observer receives the last one
-    none,  ///< for profiled fits, observed labels and compensated sums
+  enum class Mode {
+    unobserved,  ///< update() enqueues iterations until the fit ends
+    reported,    ///< further iterations run while the observer receives the report of one
+    alone,       ///< the host waits for each: for profiled fits, observed labels, compensated sums
   };
-  static Ahead ahead_of(const DeviceLoop& loop, const lloyd::FitSpec& spec, bool observed);
+  static Mode mode_of(const DeviceLoop& loop, const lloyd::FitSpec& spec, bool observed);
 
   Pass pass_of(std::int64_t iteration) const;
   IterationArguments arguments_of(std::int64_t iteration) const;
@@ -55,6 +54,8 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   void run_ahead();
   void enqueue_reported(std::int64_t iteration);
   void wait_for(std::int64_t iteration);
+  IterationReport report_of(std::int64_t iteration) const;
+  double* reported_centroids(std::int64_t finished) const;
   void finish_reported(std::int64_t iteration);
   void finish_alone(std::int64_t iteration);
   void finish_on_host();
@@ -64,9 +65,10 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
 
   DeviceLoop& loop_;
   const lloyd::FitSpec& spec_;
-  Ahead ahead_;
-  std::int64_t enqueued_ = 0;  // number of iterations enqueued so far; used with Ahead::one only
-  Event reported_[2];          // recorded after the report of iteration i, at i % 2
+  Mode mode_;
+  ReportRing ring_;            // with Mode::reported
+  std::int64_t max_ahead_;     // iterations that may be enqueued and not finished
+  std::int64_t enqueued_ = 0;  // number of iterations enqueued so far; with Mode::reported
   bool changes_wanted_;        // the device counts changed labels and keeps all labels up to date
   std::optional<bool> repeats_last_fit_;  // set in the first odd iteration without a graph
   // What Step::run_iterations() returned in this fit; unset: not called yet.

@@ -3,12 +3,16 @@
 
 #include <cstdint>
 
+#include <lloyd/plugin/abi/exact_sum.hpp>
 #include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 #include "cuda/passes/finish_pass.hpp"
 #include "cuda/passes/integer_sums.cuh"
 
 namespace lloyd_cuda {
+
+/// Whether an iteration is reported in Finish::ring. Without reports, kernels need fewer registers.
+enum class Reports : bool { no, yes };
 
 /// Shared memory of a block that decides.
 struct DecisionMemory {
@@ -22,11 +26,34 @@ __device__ inline double mean_of(DeviceInt128 sum, int exponent, unsigned long l
   return __ddiv_rn(ldexp(to_double(sum), exponent), static_cast<double>(count));
 }
 
+/// The slot of the current iteration in Finish::ring.
+__device__ inline std::int64_t report_slot(const Finish& finish) {
+  return __ldcg(&finish.state->iterations) % ReportRing::kSlots;
+}
+
+/// Moves the inertia of the current iteration to its slot. Called by all threads of one block,
+/// which must synchronize before it reports its progress.
+__device__ inline void report_inertia(const Finish& finish) {
+  if (finish.ring.inertias == nullptr) return;
+  constexpr int kChunks = lloyd::ExactSum::kChunks;
+  unsigned long long* const slot = finish.ring.inertias + report_slot(finish) * kChunks;
+  for (int i = static_cast<int>(threadIdx.x); i < kChunks; i += static_cast<int>(blockDim.x)) {
+    slot[i] = __ldcg(finish.ring.inertia + i);
+    finish.ring.inertia[i] = 0;
+  }
+  __threadfence_system();
+}
+
 /// Computes the next centroids and totals, for the cells (cluster x d + feature)
 /// `first`, `first + step`, ... Values of other blocks are read from L2, because the L1 caches of
 /// multiprocessors are not coherent.
+template <Reports kReports = Reports::no>
 __device__ inline void compute_means(const Finish& finish, std::int64_t first, std::int64_t step) {
   const std::int64_t cells = finish.clusters * finish.features;
+  double* reported = nullptr;
+  if (kReports == Reports::yes && finish.ring.centroids != nullptr) {
+    reported = finish.ring.centroids + report_slot(finish) * cells;
+  }
   for (std::int64_t at = first; at < cells; at += step) {
     const std::int64_t cluster = at / finish.features;
     const std::int64_t feature = at - cluster * finish.features;
@@ -39,11 +66,13 @@ __device__ inline void compute_means(const Finish& finish, std::int64_t first, s
       mean = mean_of(sum, finish.scale.exponents[feature], count);
     }
     finish.next_centroids[at] = mean;
+    if (reported != nullptr) reported[at] = mean;
     if (finish.next_rounded != nullptr) finish.next_rounded[at] = static_cast<float>(mean);
     if (!finish.keeps_totals) sum = {0, 0};
     finish.next_totals.sums[at] = {sum.low, sum.high};
     if (feature == 0) finish.next_totals.counts[cluster] = finish.keeps_totals ? count : 0;
   }
+  if (reported != nullptr) __threadfence_system();
 }
 
 /// lloyd::squared_shift() by one block of any size; thread 0 has the result. `move(i)` is the
@@ -99,6 +128,7 @@ __device__ inline void halt_and_report(const Finish& finish, Halt halt) {
 
 /// Decides whether the fit goes on, after the next centroids have been computed. Called by all
 /// threads of one block.
+template <Reports kReports = Reports::no>
 __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
   LoopState& state = *finish.state;
   // One thread reads the flag for the block, since the host may set it at any time.
@@ -110,6 +140,7 @@ __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
     if (threadIdx.x == 0) report_progress(finish);
     return;
   }
+  if (kReports == Reports::yes) report_inertia(finish);
   bool empty = false;
   for (std::int64_t c = threadIdx.x; c < finish.clusters; c += blockDim.x) {
     empty |= __ldcg(finish.totals.counts + c) == 0;
@@ -126,16 +157,16 @@ __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
                                          })
                            : 0;
   if (threadIdx.x != 0) return;
+  const std::int64_t slot = kReports == Reports::yes ? report_slot(finish) : 0;
   const auto changed = static_cast<std::int64_t>(__ldcg(&state.changed));
   state.changed = 0;
   state.last_changed = changed;
   state.shift = shift;
   ++state.iterations;
   const bool stopped = stops(finish, state.iterations, changed, shift);
-  if (finish.report != nullptr) {
-    finish.report->changed = changed;
-    finish.report->shift = shift;
-    finish.report->iterations = state.iterations;
+  if (kReports == Reports::yes) {
+    finish.ring.reports[slot] = {state.iterations, changed, shift};
+    __threadfence_system();
   }
   if (stopped) {
     halt_and_report(finish, kHaltStopped);

@@ -33,12 +33,13 @@ __global__ void __launch_bounds__(kDecisionThreads) decision_kernel(Finish finis
   decide(finish, memory);
 }
 
+template <Reports kReports>
 __global__ void __launch_bounds__(kDecisionThreads) finish_kernel(Finish finish) {
   __shared__ DecisionMemory memory;
   if (*static_cast<volatile std::int32_t*>(&finish.state->halt) == kHaltNone) {
-    compute_means(finish, first_cell(), cell_step());
+    compute_means<kReports>(finish, first_cell(), cell_step());
   }
-  if (is_last_block(&finish.state->arrived, memory)) decide(finish, memory);
+  if (is_last_block(&finish.state->arrived, memory)) decide<kReports>(finish, memory);
 }
 
 __global__ void rounding_kernel(const double* values, float* rounded, std::int64_t count) {
@@ -70,7 +71,9 @@ void enqueue_finish(const Finish& finish, cudaStream_t stream) {
   const std::int64_t per_block = kDecisionThreads * kCellsPerThread;
   const std::int64_t blocks =
       std::clamp<std::int64_t>((cells + per_block - 1) / per_block, 1, kFinishBlocks);
-  finish_kernel<<<static_cast<unsigned>(blocks), kDecisionThreads, 0, stream>>>(finish);
+  const auto kernel =
+      finish.ring.reports == nullptr ? finish_kernel<Reports::no> : finish_kernel<Reports::yes>;
+  kernel<<<static_cast<unsigned>(blocks), kDecisionThreads, 0, stream>>>(finish);
   check_launch("finish_kernel");
 }
 

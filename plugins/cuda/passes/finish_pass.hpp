@@ -37,6 +37,22 @@ struct IterationReport {
   double shift;             ///< LoopState::shift
 };
 
+/// Where the device reports iterations for an observer: arrays of kSlots slots in mapped host
+/// memory. Iteration i (0, 1, ...) has slot i % kSlots.
+struct ReportRing {
+  static constexpr std::int64_t kSlots = 32;
+
+  IterationReport* reports = nullptr;  ///< null: iterations are not reported
+  double* centroids = nullptr;         ///< k x d per slot: the next centroids; null: not wanted
+  /// ExactSum::kChunks per slot: `inertia`, also if the iteration halts because a cluster is empty;
+  /// null: not wanted.
+  unsigned long long* inertias = nullptr;
+  /// The inertia of the current iteration in device memory. Cleared once it is in its slot.
+  unsigned long long* inertia = nullptr;
+
+  bool operator==(const ReportRing&) const = default;
+};
+
 /// The device reports its progress to the host in one word: the number of finished iterations,
 /// shifted left by kProgressHaltBits, and the Halt in the low bits.
 inline constexpr int kProgressHaltBits = 8;
@@ -53,7 +69,7 @@ struct Finish {
   float* next_rounded = nullptr;                    ///< k x d, output in float32, or null
   LoopState* state = nullptr;                       ///< input and output
   volatile unsigned long long* progress = nullptr;  ///< progress word, in mapped host memory
-  IterationReport* report = nullptr;                ///< output in mapped host memory, or null
+  ReportRing ring;                                  ///< output of enqueue_finish()
   bool keeps_totals = false;     ///< true: copy totals to next_totals; false: clear it
   bool halt_when_empty = false;  ///< true: the host handles empty clusters
   bool may_converge = false;     ///< lloyd::StopRule::converge

@@ -5,6 +5,7 @@
 #include "cuda/device/check.hpp"
 #include "cuda/passes/distance.cuh"
 #include "cuda/passes/finish_pass.hpp"
+#include "cuda/passes/halt_flag.cuh"
 
 namespace lloyd_cuda {
 namespace {
@@ -54,7 +55,7 @@ template <class T>
 __global__ void measure_kernel(Measurement<T> m) {
   __shared__ unsigned long long chunks[kChunks];
   __shared__ unsigned int shared_counts[kMaxSharedCounts];
-  if (m.halt != nullptr && *m.halt == kHaltCancelled) return;
+  if (m.halt != nullptr && block_halted(m.halt)) return;
   const bool counts_in_shared = m.counts != nullptr && m.clusters <= kMaxSharedCounts;
   for (int i = threadIdx.x; i < kChunks; i += kThreads) chunks[i] = 0;
   if (counts_in_shared) {

@@ -43,7 +43,7 @@ struct Measurement {
   unsigned long long* counts = nullptr;   ///< k, added to
   unsigned long long* inertia = nullptr;  ///< chunks of a ResidentExactSum, added to
   double* squared_distances = nullptr;    ///< rows.size(), see distance.hpp
-  const std::int32_t* halt = nullptr;     ///< kernels stop once it is kHaltCancelled
+  const std::int32_t* halt = nullptr;     ///< kernels stop unless it is kHaltNone
 };
 
 /// Enqueues a measurement.
