@@ -37,7 +37,7 @@ void DeviceLoop<T>::Passes::finish_on_host() {
 
   const std::int64_t finished = iteration + 1;
   const auto slot = static_cast<std::size_t>(finished % 2);
-  loop_.upload_centroids(next.data(), slot);
+  loop_.set_centroids(next.data(), slot);
   loop_.carry_totals_over(finished);  // excluding relocations, to match the labels on the device
   const auto changed = static_cast<std::int64_t>(state.changed);
   state = {};

@@ -51,9 +51,10 @@ class DevicePasses {
   /// overwrite the centroids. So sessions that are given the same arrays and the same stream add to
   /// the arrays one after another.
   ///
-  /// The call waits until the previous pass has finished and the centroids can be read. It may
-  /// return before the outputs are written; an error of the device that occurs later is returned by
-  /// a later call. The next call of the session waits for the pass.
+  /// The call may wait until the previous pass of the session and the work already queued on the
+  /// stream have finished, so that the backend can read the centroids. It may return before the
+  /// outputs are written; an error of the device that occurs later is returned by a later call. The
+  /// next call of the session waits for the pass.
   ///
   /// Returns `invalid_argument` if it is called before begin() or if the centroids are null, and
   /// `cancelled` if stop_requested() of `observer` (may be null) returned true while the call was
