@@ -4,6 +4,8 @@
 
 #include <lloyd/data/blobs.hpp>
 #include <lloyd/kmeans.hpp>
+#include <lloyd/plugin/abi/communicator.hpp>
+#include <lloyd/plugin/abi/device_passes.hpp>
 
 lloyd::Fit fit_device_array(const float* values, std::int64_t n, std::int64_t d, std::int64_t k,
                             std::int32_t device, void* stream) {
@@ -18,6 +20,27 @@ void fit_to_device_arrays(const lloyd::DeviceMatrix& samples, std::int64_t k,
   const lloyd::Dataset dataset("samples", samples, backend);
   lloyd::BackendSession session(backend, dataset, backend->default_parameters());
   session.copy_results(lloyd::fit(session, {.clusters = k}), arrays);
+}
+
+// The changes of sums (`sums_size`: limbs x k x d) and counts (k) by a pass over the rows of all
+// ranks, one after the other in `changes`, for the work that follows on `stream`.
+lloyd::Status pass_of_all_ranks(lloyd::DevicePasses& passes, lloyd::Communicator& ranks,
+                                const double* centroids, std::int64_t* changes,
+                                std::int64_t sums_size, std::int64_t k, void* stream) {
+  lloyd::DevicePassRequest request;
+  request.centroids = centroids;
+  request.sums = changes;  // zeros before
+  request.counts = changes + sums_size;
+  request.stream = stream;
+  lloyd::DevicePassResult result;
+  const lloyd::Status status = passes.pass(request, nullptr, result);
+  if (!status.ok()) return status;
+  lloyd::ReduceRequest total;
+  total.data = changes;
+  total.count = sums_size + k;
+  total.memory_space = lloyd::MemorySpace::device;
+  total.stream = stream;  // after the pass
+  return ranks.all_reduce(total);
 }
 
 int main() {

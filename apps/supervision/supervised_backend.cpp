@@ -7,6 +7,7 @@
 
 #include <lloyd/internal/loading_stages.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
+#include <lloyd/plugin/abi/device_passes.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
@@ -122,6 +123,16 @@ class MarkedPasses final : public Marked<PassKernels> {
   }
 };
 
+class MarkedDevicePasses final : public Marked<DevicePasses> {
+ public:
+  using Marked::Marked;
+  Status pass(const DevicePassRequest& request, Observer* observer,
+              DevicePassResult& result) noexcept override {
+    const MarkedCall call(board_, PluginCall::device_passes_pass);
+    return plugin_->pass(request, observer, result);
+  }
+};
+
 class MarkedWindows final : public Marked<WindowedPasses> {
  public:
   using Marked::Marked;
@@ -159,6 +170,7 @@ class MarkedSession final : public Session {
         kernels_(board),
         seeding_(board),
         passes_(board),
+        device_passes_(board),
         windows_(board) {}
 
   Status fit(const FitSpec& spec, Observer* observer, FitResult& result) noexcept override {
@@ -193,6 +205,9 @@ class MarkedSession final : public Session {
     if (std::strcmp(name, kPassKernels) == 0) {
       return passes_.around(static_cast<PassKernels*>(offered));
     }
+    if (std::strcmp(name, kDevicePasses) == 0) {
+      return device_passes_.around(static_cast<DevicePasses*>(offered));
+    }
     if (std::strcmp(name, kWindowedPasses) == 0) {
       return windows_.around(static_cast<WindowedPasses*>(offered));
     }
@@ -212,6 +227,7 @@ class MarkedSession final : public Session {
   MarkedKernels kernels_;
   MarkedSeeding seeding_;
   MarkedPasses passes_;
+  MarkedDevicePasses device_passes_;
   MarkedWindows windows_;
 };
 

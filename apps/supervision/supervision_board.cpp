@@ -29,7 +29,7 @@ void* map_memory(int descriptor) {
 }  // namespace
 
 std::string_view to_string(PluginCall call) {
-  static constexpr std::array<std::string_view, 34> kNames = {"",
+  static constexpr std::array<std::string_view, 35> kNames = {"",
                                                               "load",
                                                               "probe()",
                                                               "create()",
@@ -53,6 +53,7 @@ std::string_view to_string(PluginCall call) {
                                                               "PassKernels::farthest()",
                                                               "PassKernels::labels()",
                                                               "PassKernels::end()",
+                                                              "DevicePasses::pass()",
                                                               "WindowedPasses::begin()",
                                                               "WindowedPasses::pass()",
                                                               "WindowedPasses::farthest()",

@@ -40,6 +40,7 @@ enum class PluginCall : std::int32_t {
   passes_farthest,
   passes_labels,
   passes_end,
+  device_passes_pass,
   windows_begin,
   windows_pass,
   windows_farthest,

@@ -39,6 +39,7 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   // Batches wait for the device and the first passes allocate, so they cannot be recorded in a
   // graph.
   bool repeats() const override { return keeps_all_rows() && has_bounds_ && has_totals_; }
+  bool counts_distances() const override { return true; }
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
   void for_each_part(lloyd::RowRange rows, const Body& body) override;

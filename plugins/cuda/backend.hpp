@@ -9,6 +9,7 @@
 
 #include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/device_memory.hpp>
+#include <lloyd/plugin/abi/device_passes.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
@@ -57,6 +58,7 @@ constexpr lloyd::BackendInfo float32_info(const char* summary, std::int32_t pref
 template <class Plugin, class T>
 class CudaSession final : public lloyd::Session,
                           public lloyd::PassKernels,
+                          public lloyd::DevicePasses,
                           public lloyd::ResidentSeeding,
                           public lloyd::SeedingKernels,
                           public lloyd::SessionNotes,
@@ -87,6 +89,7 @@ class CudaSession final : public lloyd::Session,
   void* query(const char* interface_name) noexcept override {
     const std::string_view name(interface_name);
     if (name == lloyd::kPassKernels) return static_cast<lloyd::PassKernels*>(this);
+    if (name == lloyd::kDevicePasses) return static_cast<lloyd::DevicePasses*>(this);
     if (name == lloyd::kSeedingKernels) return static_cast<lloyd::SeedingKernels*>(this);
     if (name == lloyd::kResidentSeeding) return static_cast<lloyd::ResidentSeeding*>(this);
     if (name == lloyd::kDeviceResults) return static_cast<lloyd::DeviceResults*>(this);
@@ -99,6 +102,10 @@ class CudaSession final : public lloyd::Session,
   }
   lloyd::Status pass(const lloyd::PassRequest& request, lloyd::Observer* observer,
                      lloyd::PassResult& result) noexcept override {
+    return on_request([&](Parts& parts) { parts.loop.pass(request, observer, result); });
+  }
+  lloyd::Status pass(const lloyd::DevicePassRequest& request, lloyd::Observer* observer,
+                     lloyd::DevicePassResult& result) noexcept override {
     return on_request([&](Parts& parts) { parts.loop.pass(request, observer, result); });
   }
   lloyd::Status farthest(std::int64_t wanted, lloyd::Observer* observer, lloyd::FarSample* samples,

@@ -9,6 +9,7 @@
 #include <lloyd/plugin/abi/communicator_plugin.hpp>
 #include <lloyd/plugin/abi/device_cache.hpp>
 #include <lloyd/plugin/abi/device_memory.hpp>
+#include <lloyd/plugin/abi/device_passes.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/abi/resident_seeding.hpp>
 #include <lloyd/plugin/abi/seeding_kernels.hpp>
@@ -283,6 +284,20 @@ int main() {
   METHOD(PassKernels, farthest);
   METHOD(PassKernels, labels);
   METHOD(PassKernels, end);
+  std::printf("%s\n", lloyd::kDevicePasses);
+  STRUCT(DevicePassRequest);
+  FIELD(DevicePassRequest, struct_size);
+  FIELD(DevicePassRequest, centroids);
+  FIELD(DevicePassRequest, sums);
+  FIELD(DevicePassRequest, counts);
+  FIELD(DevicePassRequest, changed);
+  FIELD(DevicePassRequest, inertia);
+  FIELD(DevicePassRequest, stream);
+  STRUCT(DevicePassResult);
+  FIELD(DevicePassResult, struct_size);
+  FIELD(DevicePassResult, distances);
+  std::printf("DevicePasses\n");
+  METHOD(DevicePasses, pass);
   std::printf("%s\n", lloyd::kWindowedPasses);
   std::printf("RowWindows\n");
   METHOD(RowWindows, next);

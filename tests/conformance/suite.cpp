@@ -36,6 +36,7 @@ std::vector<Case> all_cases() {
   add_window_cases(cases);
   add_seeding_cases(cases);
   add_device_data_cases(cases);
+  add_device_pass_cases(cases);
   add_reproducibility_cases(cases);
   add_description_cases(cases);
   add_limit_cases(cases);

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <lloyd/kmeans.hpp>
@@ -16,6 +14,7 @@
 
 #include "backends.hpp"
 #include "copy_counter.hpp"
+#include "device_arrays.hpp"
 
 namespace lloyd::gpu_tests {
 namespace {
@@ -25,47 +24,6 @@ constexpr std::int64_t kDeviceClusters = 20;
 // Copies of centroids, quanta and flags in all calls of a test; samples take 2 MiB or more.
 constexpr std::int64_t kSmallCopies = 256 << 10;
 
-std::vector<std::string> device_memory_backends() {
-  std::vector<std::string> names;
-  for (const std::string& name : cuda_backends()) {
-    if ((registry().load(name)->info().capabilities & kCapabilityDeviceMemory) != 0) {
-      names.push_back(name);
-    }
-  }
-  return names;
-}
-
-void expect_success(cudaError_t error) {
-  EXPECT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
-}
-
-// A stream of the caller.
-class CallerStream {
- public:
-  CallerStream() { expect_success(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~CallerStream() { cudaStreamDestroy(stream_); }
-  CallerStream(const CallerStream&) = delete;
-  CallerStream& operator=(const CallerStream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
-  // Work that takes long, so that what follows on the stream comes late.
-  void delay() const {
-    expect_success(cudaLaunchHostFunc(
-        stream_, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); },
-        nullptr));
-  }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-template <class T>
-std::shared_ptr<T> device_array(std::int64_t size) {
-  void* address = nullptr;
-  expect_success(cudaMalloc(&address, static_cast<std::size_t>(size) * sizeof(T)));
-  return {static_cast<T*>(address), [](T* allocated) { cudaFree(allocated); }};
-}
-
 // A copy in device memory with `stride`, written late on the stream. The source is pinned, so that
 // the copy is asynchronous.
 class LateRows {
@@ -74,10 +32,8 @@ class LateRows {
       : memory_(device_array<float>(dataset.samples() * stride)) {
     const std::int64_t n = dataset.samples();
     const std::int64_t d = dataset.features();
-    void* pinned = nullptr;
     const auto bytes = static_cast<std::size_t>(n * stride) * sizeof(float);
-    expect_success(cudaMallocHost(&pinned, bytes));
-    pinned_ = {static_cast<float*>(pinned), [](float* allocated) { cudaFreeHost(allocated); }};
+    pinned_ = pinned_array<float>(n * stride);
     std::fill_n(pinned_.get(), n * stride, std::numeric_limits<float>::quiet_NaN());
     const auto* const values = static_cast<const float*>(dataset.matrix().data);
     for (std::int64_t i = 0; i < n; ++i) {

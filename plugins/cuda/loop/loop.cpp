@@ -92,9 +92,19 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   step_.prepare(clusters, cancel_requested_);
 }
 
+// Enqueues a copy of centroids in host memory or, if `device_centroids` is not null, in device
+// memory.
 template <class T>
-void DeviceLoop<T>::upload_centroids(const double* centroids, std::size_t slot) {
-  centroids_[slot].upload(centroids, cells(), stream_);
+void DeviceLoop<T>::set_centroids(const double* centroids, std::size_t slot,
+                                  const double* device_centroids) {
+  if (device_centroids == nullptr) {
+    centroids_[slot].upload(centroids, cells(), stream_);
+  } else {
+    check(cudaMemcpyAsync(centroids_[slot].data(), device_centroids,
+                          static_cast<std::size_t>(cells()) * sizeof(double),
+                          cudaMemcpyDeviceToDevice, stream_),
+          "copying centroids within the device");
+  }
   if constexpr (sizeof(T) == sizeof(float)) {
     enqueue_rounding(centroids_[slot].data(), rounded_[slot].data(), cells(), stream_);
   }
@@ -114,16 +124,18 @@ bool DeviceLoop<T>::needs_float64(const double* centroids) const {
   return !range.covers(centroids, clusters_) || !range.covers(corner.data(), 1);
 }
 
-// Sets the state before iteration 0: initial centroids, no labels, no sums.
+// Sets the state before iteration 0: initial centroids, no labels, no sums. The device reads the
+// centroids from `device_centroids`, the same values in device memory, if it is not null.
 template <class T>
-void DeviceLoop<T>::start_from(const double* centroids) {
+void DeviceLoop<T>::start_from(const double* centroids, const double* device_centroids) {
   in_float64_ = needs_float64(centroids);
   stream_.synchronize();  // an earlier start may still be reading initial_centroids_
-  const bool pinned = initial_centroids_.size() > 0;
-  if (pinned) {
+  if (device_centroids == nullptr && initial_centroids_.size() > 0) {
     std::copy_n(centroids, cells(), initial_centroids_.data());
-  } else {
+    device_centroids = initial_centroids_.device_data();
+  } else if (device_centroids == nullptr) {
     centroids_[0].upload(centroids, cells(), stream_);
+    device_centroids = centroids_[0].data();
   }
   state_ = {};
   progress_[0] = 0;
@@ -131,7 +143,7 @@ void DeviceLoop<T>::start_from(const double* centroids) {
   start.samples = dataset_.samples;
   start.clusters = clusters_;
   start.features = dataset_.features;
-  start.initial_centroids = pinned ? initial_centroids_.device_data() : centroids_[0].data();
+  start.initial_centroids = device_centroids;
   start.centroids = centroids_[0].data();
   start.rounded = rounded_[0].data();
   start.labels = labels_.data();

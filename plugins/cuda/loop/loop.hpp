@@ -13,6 +13,7 @@
 
 #include <lloyd/plugin/abi/backend.hpp>
 #include <lloyd/plugin/abi/device_memory.hpp>
+#include <lloyd/plugin/abi/device_passes.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 
@@ -63,6 +64,9 @@ class DeviceLoop {
   void begin_passes(const lloyd::PassOptions& options);
   void pass(const lloyd::PassRequest& request, lloyd::Observer* observer,
             lloyd::PassResult& result);
+  /// DevicePasses::pass().
+  void pass(const lloyd::DevicePassRequest& request, lloyd::Observer* observer,
+            lloyd::DevicePassResult& result);
   std::int64_t farthest(std::int64_t wanted, lloyd::Observer* observer, lloyd::FarSample* samples);
   void pass_labels(std::int32_t* labels);
   void end_passes();
@@ -78,22 +82,24 @@ class DeviceLoop {
 
  private:
   using Clock = std::chrono::steady_clock;
-
-  void prepare(std::int64_t clusters, lloyd::Observer* observer);
-  void start_from(const double* centroids);
-  void carry_totals_over(std::int64_t iteration);
-  void clear_totals(std::int64_t iteration);
-  bool continue_from(const double* centroids, std::int64_t number);
-  bool needs_float64(const double* centroids) const;
-  void upload_centroids(const double* centroids, std::size_t slot);
-  std::int64_t cells() const { return clusters_ * dataset_.features; }
-  lloyd::RowRange all_rows() const { return {0, dataset_.samples}; }
-
   /// The passes of a fit; loop_passes.hpp.
   class Passes;
   /// Passes that the host runs one by one; loop_driven_passes.hpp.
   struct DrivenPasses;
 
+  void prepare(std::int64_t clusters, lloyd::Observer* observer);
+  void start_from(const double* centroids, const double* device_centroids = nullptr);
+  void carry_totals_over(std::int64_t iteration);
+  void clear_totals(std::int64_t iteration);
+  bool continue_from(DrivenPasses& driven, const double* device_centroids);
+  bool needs_float64(const double* centroids) const;
+  void set_centroids(const double* centroids, std::size_t slot,
+                     const double* device_centroids = nullptr);
+  std::int64_t cells() const { return clusters_ * dataset_.features; }
+  lloyd::RowRange all_rows() const { return {0, dataset_.samples}; }
+
+  Totals enqueue_pass(DrivenPasses& driven, const double* device_centroids);
+  Totals former_totals(const DrivenPasses& driven) const;
   template <class Body>
   void use_passes(lloyd::Observer* observer, const Body& body);
 

@@ -5,14 +5,20 @@
 
 #include "cuda/loop/loop_driven_passes.hpp"
 #include "cuda/passes/change_pass.hpp"
+#include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda {
 
 template <class T>
-DeviceLoop<T>::~DeviceLoop() = default;
+DeviceLoop<T>::~DeviceLoop() {
+  end_passes();
+}
 
 template <class T>
 void DeviceLoop<T>::end_passes() {
+  // Pinned memory must not be freed or overwritten while a pass is running. An error of the device
+  // is returned by the next call that uses it.
+  if (driven_ != nullptr && driven_->is_running) cudaStreamSynchronize(stream_);
   driven_.reset();
 }
 
@@ -28,31 +34,19 @@ template <class T>
 void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* observer,
                          lloyd::PassResult& result) {
   use_passes(observer, [&](DrivenPasses& driven) {
-    const std::int64_t number = driven.passes;
-    bool continues = false;
-    if (number == 0) {
-      std::copy_n(request.centroids, cells(), driven.centroids.data());
-      start_from(driven.centroids.data());
-    } else {
-      continues = continue_from(request.centroids, number);
-    }
-    if (!continues) driven.distances = 0;
-    Pass pass = pass_of(number, all_rows());
-    if (continues) pass.former_centroids = centroids_[(number + 1) % 2].data();
-    pass.changed = &device_state_.data()->changed;
-    pass.totals = {sums_[number % 2].data(), counts_[number % 2].data()};
-    pass.sums_changes = (number == 0 || continues) && step_.sums_changes();
-    step_.assign(pass);
+    std::copy_n(request.centroids, cells(), driven.centroids.data());
+    const Totals totals = enqueue_pass(driven, nullptr);
     const bool wants_sums = request.sums != nullptr;
-    enqueue_changes(pass.totals, {sums_[(number + 1) % 2].data(), counts_[(number + 1) % 2].data()},
+    enqueue_changes(totals, former_totals(driven),
                     {wants_sums ? driven.sum_changes.device_data() : nullptr,
                      driven.count_changes.device_data()},
                     clusters_, dataset_.features, stream_);
     if (request.inertia != nullptr) {
       inertia_.clear(stream_);
-      measure(number, all_rows(), nullptr, inertia_.data());
+      measure(driven.passes, all_rows(), nullptr, inertia_.data());
     }
     wait_for_state();
+    driven.is_running = false;
     if (cancelled()) lloyd::throw_cancelled();
 
     ++driven.passes;
@@ -73,21 +67,89 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
   });
 }
 
-// Sets the state before a pass that follows another one. Returns false if the step starts anew,
-// because these centroids, unlike those before, need float64.
+// The session's stream waits for the caller's before the pass, and the caller's for the session's
+// after it. The host only waits for the centroids.
 template <class T>
-bool DeviceLoop<T>::continue_from(const double* centroids, std::int64_t number) {
+void DeviceLoop<T>::pass(const lloyd::DevicePassRequest& request, lloyd::Observer* observer,
+                         lloyd::DevicePassResult& result) {
+  use_passes(observer, [&](DrivenPasses& driven) {
+    if (request.centroids == nullptr) {
+      throw lloyd::StatusError(lloyd::StatusCode::invalid_argument,
+                               "the centroids of a pass in device memory are null");
+    }
+    const auto stream = static_cast<cudaStream_t>(request.stream);
+    driven.is_running = true;
+    enqueue_wait(stream_, stream);
+    check(cudaMemcpyAsync(driven.centroids.data(), request.centroids,
+                          static_cast<std::size_t>(cells()) * sizeof(double),
+                          cudaMemcpyDeviceToHost, stream_),
+          "copying the centroids from the device");
+    stream_.synchronize();
+    if (poll_cancel()) lloyd::throw_cancelled();
+    const Totals totals = enqueue_pass(driven, request.centroids);
+    enqueue_added_changes(totals, former_totals(driven), &device_state_.data()->changed,
+                          {driven.limbs, request.sums, request.counts, request.changed}, clusters_,
+                          dataset_.features, stream_);
+    if (request.inertia != nullptr) {
+      inertia_.clear(stream_);
+      measure(driven.passes, all_rows(), nullptr, inertia_.data());
+      inertia_.enqueue_add_to(request.inertia, stream_);
+    }
+    // Steps that wait while they enqueue work poll the observer, and skip the rest once it has
+    // requested cancellation.
+    if (poll_cancel()) lloyd::throw_cancelled();
+    enqueue_wait(stream, stream_);
+    ++driven.passes;
+    result.distances = step_.counts_distances() ? -1 : dataset_.samples * clusters_;
+  });
+}
+
+// Enqueues the assignment of the next pass by driven.centroids; `device_centroids`: see
+// start_from(). Returns the totals after the pass. No earlier pass may be running.
+template <class T>
+Totals DeviceLoop<T>::enqueue_pass(DrivenPasses& driven, const double* device_centroids) {
+  const std::int64_t number = driven.passes;
+  driven.is_running = true;
+  bool continues = false;
+  if (number == 0) {
+    start_from(driven.centroids.data(), device_centroids);
+  } else {
+    continues = continue_from(driven, device_centroids);
+  }
+  Pass pass = pass_of(number, all_rows());
+  if (continues) pass.former_centroids = centroids_[(number + 1) % 2].data();
+  pass.changed = &device_state_.data()->changed;
+  pass.totals = {sums_[number % 2].data(), counts_[number % 2].data()};
+  pass.sums_changes = (number == 0 || continues) && step_.sums_changes();
+  step_.assign(pass);
+  return pass.totals;
+}
+
+// The totals before the pass that enqueue_pass() enqueued.
+template <class T>
+Totals DeviceLoop<T>::former_totals(const DrivenPasses& driven) const {
+  const auto slot = static_cast<std::size_t>((driven.passes + 1) % 2);
+  return {sums_[slot].data(), counts_[slot].data()};
+}
+
+// Sets the state before a pass that follows another one; `device_centroids`: see start_from().
+// Returns false if the step starts anew, because these centroids, unlike those before, need
+// float64.
+template <class T>
+bool DeviceLoop<T>::continue_from(DrivenPasses& driven, const double* device_centroids) {
+  const std::int64_t number = driven.passes;
   const auto slot = static_cast<std::size_t>(number % 2);
-  // pass() has waited for the last pass, so that host_state_ and the pinned centroids may be
-  // written.
+  // The last pass has finished, so that host_state_ may be written.
   state_ = {};
   enqueue_state();
   carry_totals_over(number);
-  std::copy_n(centroids, cells(), driven_->centroids.data());
-  upload_centroids(driven_->centroids.data(), slot);
-  if (in_float64_ || !needs_float64(centroids)) return true;
+  set_centroids(driven.centroids.data(), slot, device_centroids);
+  if (in_float64_ || !needs_float64(driven.centroids.data())) return true;
   clear_totals(number);
   in_float64_ = true;
+  // The step counts from 0 again. What it has counted since the last report is still to be
+  // reported.
+  driven.distances -= std::max<std::int64_t>(step_.distances(), 0);
   step_.prepare(clusters_, cancel_requested_);
   return false;
 }
@@ -114,7 +176,7 @@ void DeviceLoop<T>::pass_labels(std::int32_t* labels) {
   });
 }
 
-// Calls body(passes), and ends the passes if it throws.
+// Waits for a pass that is still running, calls body(passes), and ends the passes if that throws.
 template <class T>
 template <class Body>
 void DeviceLoop<T>::use_passes(lloyd::Observer* observer, const Body& body) {
@@ -122,9 +184,11 @@ void DeviceLoop<T>::use_passes(lloyd::Observer* observer, const Body& body) {
   observer_ = observer;
   cancel_raised_ = false;
   try {
+    if (driven_->is_running) stream_.synchronize();
+    driven_->is_running = false;
     body(*driven_);
   } catch (...) {
-    driven_.reset();
+    end_passes();
     throw;
   }
 }

@@ -13,7 +13,7 @@ namespace lloyd_cuda {
 /// Labels and totals stay on the device, which computes the changes of the totals.
 template <class T>
 struct DeviceLoop<T>::DrivenPasses {
-  /// `features`: d.
+  /// `features`: d. Allocates; throws StatusError.
   DrivenPasses(const lloyd::PassOptions& options, std::int64_t features)
       : limbs(options.limbs),
         centroids(options.clusters * features),
@@ -21,8 +21,10 @@ struct DeviceLoop<T>::DrivenPasses {
         count_changes(options.clusters) {}
 
   lloyd::SumLimbs limbs;
-  std::int64_t passes = 0;                    ///< finished; pass i has the buffers of iteration i
-  std::int64_t distances = 0;                 ///< of all passes, if the step counts them
+  std::int64_t passes = 0;  ///< finished; pass i has the buffers of iteration i
+  /// Step::distances() at the last report; less than 0 if it has been reset since then.
+  std::int64_t distances = 0;
+  bool is_running = false;                    ///< work of a pass may be on the stream
   PinnedBuffer<double> centroids;             ///< k x d: those of the last pass, for their upload
   PinnedBuffer<lloyd::SumWords> sum_changes;  ///< k x d: change by the last pass
   PinnedBuffer<unsigned long long> count_changes;  ///< k: the same, modulo 2^64

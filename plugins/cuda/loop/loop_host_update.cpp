@@ -37,7 +37,7 @@ void DeviceLoop<T>::Passes::finish_on_host() {
 
   const std::int64_t finished = iteration + 1;
   const auto slot = static_cast<std::size_t>(finished % 2);
-  loop_.upload_centroids(next.data(), slot);
+  loop_.set_centroids(next.data(), slot);
   if (double* const reported = reported_centroids(finished)) {
     std::copy(next.begin(), next.end(), reported);
   }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include <lloyd/plugin/abi/pass_kernels.hpp>
+
 #include "cuda/passes/cluster_sums.hpp"
 
 namespace lloyd_cuda {
@@ -14,5 +16,19 @@ namespace lloyd_cuda {
 /// null, only the counts are computed.
 void enqueue_changes(const Totals& totals, const Totals& former, const Totals& changes,
                      std::int64_t clusters, std::int64_t features, cudaStream_t stream);
+
+/// Arrays of a caller in device memory to which the changes by a pass are added. Null: not wanted.
+struct ChangeTargets {
+  lloyd::SumLimbs limbs;            ///< of `sums`
+  std::int64_t* sums = nullptr;     ///< limbs x k x d
+  std::int64_t* counts = nullptr;   ///< k
+  std::int64_t* changed = nullptr;  ///< 1: number of changed labels
+};
+
+/// Enqueues the addition of totals - former to `targets`: each sum as by lloyd::add_limbs(). Adds
+/// `*changed`, which is in device memory, to `targets.changed`.
+void enqueue_added_changes(const Totals& totals, const Totals& former,
+                           const unsigned long long* changed, const ChangeTargets& targets,
+                           std::int64_t clusters, std::int64_t features, cudaStream_t stream);
 
 }  // namespace lloyd_cuda

@@ -51,6 +51,31 @@ struct ThreadSum {
   }
 };
 
+// Calls body(i, chunk) for the chunks of a sum of values >= 0 after their carries: all but the last
+// are below 2^32.
+template <class Body>
+__device__ void for_each_carried(const unsigned long long* chunks, const Body& body) {
+  unsigned long long carry = 0;
+  for (int i = 0; i < kChunks; ++i) {
+    const unsigned long long value = chunks[i] + carry;
+    carry = value >> 32;
+    body(i, i + 1 < kChunks ? value & 0xffffffffu : value);
+  }
+}
+
+// One block of kChunks threads.
+__global__ void add_chunks_kernel(const unsigned long long* from, std::int64_t* to) {
+  __shared__ unsigned long long chunks[kChunks];
+  __shared__ unsigned long long carried[kChunks];
+  chunks[threadIdx.x] = from[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for_each_carried(chunks, [&](int i, unsigned long long chunk) { carried[i] = chunk; });
+  }
+  __syncthreads();
+  to[threadIdx.x] += static_cast<std::int64_t>(carried[threadIdx.x]);
+}
+
 template <class T>
 __global__ void measure_kernel(Measurement<T> m) {
   __shared__ unsigned long long chunks[kChunks];
@@ -85,13 +110,9 @@ __global__ void measure_kernel(Measurement<T> m) {
   if (m.inertia != nullptr && threadIdx.x == 0) {
     // Carries within a block keep chunks below 2^32, so that the sums of many blocks cannot
     // overflow.
-    unsigned long long carry = 0;
-    for (int i = 0; i < kChunks; ++i) {
-      const unsigned long long value = chunks[i] + carry;
-      carry = value >> 32;
-      const unsigned long long rest = i + 1 < kChunks ? value & 0xffffffffu : value;
+    for_each_carried(chunks, [&](int i, unsigned long long rest) {
       if (rest != 0) atomicAdd(m.inertia + i, rest);
-    }
+    });
   }
   if (counts_in_shared) {
     for (int c = threadIdx.x; c < m.clusters; c += kThreads) {
@@ -117,6 +138,11 @@ lloyd::ExactSum ResidentExactSum::fetch(cudaStream_t stream) const {
   chunks_.download(chunks, kChunks, stream);
   check(cudaStreamSynchronize(stream), "summing the inertia");
   return exact_sum(chunks);
+}
+
+void ResidentExactSum::enqueue_add_to(std::int64_t* chunks, cudaStream_t stream) const {
+  add_chunks_kernel<<<1, kChunks, 0, stream>>>(chunks_.data(), chunks);
+  check_launch("add_chunks_kernel");
 }
 
 template <class T>

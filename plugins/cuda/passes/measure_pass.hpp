@@ -26,6 +26,10 @@ class ResidentExactSum {
   /// Waits for the stream and returns the sum.
   lloyd::ExactSum fetch(cudaStream_t stream) const;
 
+  /// Enqueues the addition of the chunks, after their carries, to kChunks integers in device
+  /// memory: 0 to 2^32 - 1 to each but the last.
+  void enqueue_add_to(std::int64_t* chunks, cudaStream_t stream) const;
+
   unsigned long long* data() const { return chunks_.data(); }
 
  private:

@@ -94,8 +94,11 @@ class Step {
   /// nothing, so that a CUDA graph of some iterations can be launched again and again. Iterations
   /// differ only in the slots of the double buffers: the pass arguments alternate between two sets.
   virtual bool repeats() const { return false; }
-  /// Number of distances evaluated since prepare(), for steps that prune; waits for the stream.
-  /// Negative: every pass evaluates rows x k.
+  /// True for steps that prune and count the distances that they evaluate. False: every pass
+  /// evaluates rows x k.
+  virtual bool counts_distances() const { return false; }
+  /// Number of distances evaluated since prepare(); waits for the stream. Negative if the step does
+  /// not count them.
   virtual std::int64_t distances() { return -1; }
   /// Calls body(part, samples) for consecutive parts that cover `rows`. The samples of a part stay
   /// on the device until the work that the body enqueued on the stream has finished.

@@ -15,55 +15,11 @@
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
 #include <lloyd/seeding.hpp>
 
+#include "conformance/interface/device_trial.hpp"
 #include "conformance/interface/pass_trial.hpp"
 
 namespace lloyd::conformance {
 namespace {
-
-constexpr std::int32_t kDevice = 0;
-
-DeviceMemory& memory_of(const Context& context) {
-  if ((context.info().capabilities & kCapabilityDeviceMemory) == 0) {
-    throw CaseSkipped{"the backend does not read samples in device memory"};
-  }
-  auto* const memory = static_cast<DeviceMemory*>(context.backend().query(kDeviceMemory));
-  expect(memory != nullptr, "the backend declares device memory, but query() gives no {}",
-         kDeviceMemory);
-  return *memory;
-}
-
-std::shared_ptr<void> allocate(DeviceMemory& memory, std::int64_t bytes) {
-  void* address = nullptr;
-  expect_ok("allocate()", memory.allocate(kDevice, bytes, &address));
-  return {address, [&memory](void* allocated) { memory.deallocate(kDevice, allocated); }};
-}
-
-std::shared_ptr<const LoadedBackend> unowned(const LoadedBackend& backend) {
-  return {std::shared_ptr<const LoadedBackend>(), &backend};
-}
-
-// A copy of a matrix in device memory, with the same gaps and alignment. The allocation ends with
-// the last value.
-DeviceMatrix copy_to_device(DeviceMemory& memory, const Matrix& matrix, std::int64_t offset) {
-  const std::int64_t values = (matrix.rows - 1) * matrix.stride + matrix.columns;
-  const std::int64_t size = size_of(matrix.dtype);
-  const std::shared_ptr<void> storage = allocate(memory, (offset + values) * size);
-  char* const first = static_cast<char*>(storage.get()) + offset * size;
-  expect_ok("upload()", memory.upload(kDevice, nullptr, matrix.data, values * size, first));
-  return {storage,       first,        matrix.rows, matrix.columns,
-          matrix.stride, matrix.dtype, kDevice,     nullptr};
-}
-
-// The same samples in host memory and in device memory.
-struct Twins {
-  Twins(const Context& context, const Samples& samples, Layout layout = {})
-      : host(make_dataset(samples, context.dtype(), layout)),
-        device("conformance", copy_to_device(memory_of(context), host.matrix(), layout.offset),
-               unowned(context.loaded())) {}
-
-  Dataset host;
-  Dataset device;
-};
 
 Setting setting_of(const Samples& samples, std::int64_t clusters) {
   Setting setting;
@@ -251,9 +207,7 @@ void pass_device_rows(const Context& context) {
     const Twins twins(context, data.samples);
     const OwnedSession device = context.open(twins.device, kPassClusters);
     const OwnedSession host = context.open(twins.host, kPassClusters);
-    auto* const kernels = static_cast<PassKernels*>(device->query(kPassKernels));
-    if (kernels == nullptr) throw CaseSkipped{"the backend does not keep the state of passes"};
-    check_pass_sequence(context, data, *kernels, *host);
+    check_pass_sequence(context, data, kernels_of(*device), *host);
   }
 }
 
@@ -298,16 +252,6 @@ void seeding(const Context& context) {
     const std::vector<double> got = seed_centroids(twins.device, 20, options, 1, resources);
     expect_same(std::string(to_string(method)) + " of device rows", samples.d, expected, got);
   }
-}
-
-template <class T>
-std::vector<T> downloaded(DeviceMemory& memory, const std::shared_ptr<void>& from,
-                          std::int64_t count) {
-  std::vector<T> values(static_cast<std::size_t>(count));
-  expect_ok("download()",
-            memory.download(kDevice, nullptr, from.get(),
-                            count * static_cast<std::int64_t>(sizeof(T)), values.data()));
-  return values;
 }
 
 // Results are copied within the device; before a fit there are none.

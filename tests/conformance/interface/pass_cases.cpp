@@ -9,12 +9,6 @@
 namespace lloyd::conformance {
 namespace {
 
-PassKernels& kernels_of(Session& session) {
-  auto* const offered = static_cast<PassKernels*>(session.query(kPassKernels));
-  if (offered == nullptr) throw CaseSkipped{"the backend does not keep the state of passes"};
-  return *offered;
-}
-
 void sequence(const Context& context) {
   for (const NamedSamples& data : pass_data_sets(context)) {
     const Dataset dataset = make_dataset(data.samples, context.dtype());
@@ -22,15 +16,6 @@ void sequence(const Context& context) {
     const OwnedSession checking = context.open(dataset, kPassClusters);
     check_pass_sequence(context, data, kernels_of(*session), *checking);
   }
-}
-
-// The view of rows [begin, end) of a data set.
-DatasetView part_of(const Dataset& dataset, std::int64_t begin, std::int64_t end) {
-  DatasetView view = dataset.view();
-  const std::int64_t bytes = begin * view.stride * size_of(view.dtype);
-  view.data = static_cast<const char*>(view.data) + bytes;
-  view.samples = end - begin;
-  return view;
 }
 
 // Parts of the rows, each in its own session: limbs, counts and inertia add up to those of the
@@ -42,14 +27,7 @@ void pass_splits(const Context& context) {
     PassKernels& kernels = kernels_of(*whole);
     const std::int64_t n = samples.n;
     const std::vector<std::int64_t> cuts = {0, 1, n / 3, n / 3 + 64, n};
-    std::vector<OwnedSession> parts;
-    for (std::size_t part = 0; part + 1 < cuts.size(); ++part) {
-      Session* session = nullptr;
-      const Status status = context.backend().open(part_of(dataset, cuts[part], cuts[part + 1]),
-                                                   context.parameters().list(), &session);
-      parts.push_back(opened(status, session, "open() of a part of the rows"));
-      begin(kernels_of(*parts.back()), kPassClusters, limbs);
-    }
+    const std::vector<OwnedSession> parts = begin_parts(context, dataset, cuts, limbs);
     begin(kernels, kPassClusters, limbs);
     Totals expected(limbs, kPassClusters, samples.d);
     Totals got = expected;
@@ -68,24 +46,13 @@ void pass_splits(const Context& context) {
       }
       if (!context.order_free()) continue;
       expect_same_labels(name, labels, split_labels);
-      expect_same_counts(name, expected.counts, got.counts);
-      for (std::size_t at = 0; at < kPassClusters * static_cast<std::size_t>(samples.d); ++at) {
-        expect(expected.sum(at) == got.sum(at),
-               "{}: sum {} of {} parts is {} quanta, of the whole {}", name, at, parts.size(),
-               static_cast<double>(got.sum(at)), static_cast<double>(expected.sum(at)));
-      }
+      expect_same_totals(name, expected, got);
       expect_same(name, "the inertia", inertia.value(), split_inertia.value());
       expect(changed == result.changed, "{}: {} labels changed in the parts, {} in the whole", name,
              changed, result.changed);
     }
   }
 }
-
-struct StopAtOnce final : Observer {
-  bool on_iteration(const IterationRecord&) noexcept override { return true; }
-  bool stop_requested() const noexcept override { return true; }
-  void* query(const char*) noexcept override { return nullptr; }
-};
 
 // Calls out of order are refused; a fit, a labelling or a cancelled pass ends the passes, and new
 // ones give the same results.
@@ -103,19 +70,15 @@ void order(const Context& context) {
   std::vector<std::int32_t> labels(samples.n);
   std::vector<FarSample> far(4);
   std::int64_t count = 0;
-  const auto refused = [](const char* what, const Status& status) {
-    expect(status.code == StatusCode::invalid_argument, "{}: expected invalid_argument, got {}",
-           what, status_message(status));
-  };
   const auto unbegun = [&](const char* when) {
-    refused(when, kernels.pass(request, nullptr, result));
-    refused(when, kernels.labels(labels.data()));
-    refused(when, kernels.farthest(4, nullptr, far.data(), &count));
+    expect_refused(when, kernels.pass(request, nullptr, result));
+    expect_refused(when, kernels.labels(labels.data()));
+    expect_refused(when, kernels.farthest(4, nullptr, far.data(), &count));
   };
   kernels.end();
   unbegun("before begin()");
   begin(kernels, kPassClusters, limbs);
-  refused("labels() before a pass", kernels.labels(labels.data()));
+  expect_refused("labels() before a pass", kernels.labels(labels.data()));
   begin(kernels, kPassClusters, limbs);
   run_pass(kernels, centroids, totals);
   const std::vector<std::int32_t> expected = labels_of(kernels, samples.n);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include <lloyd/plugin/abi/pass_kernels.hpp>
@@ -40,6 +42,22 @@ struct Totals {
   std::vector<std::int64_t> counts;
 };
 
+inline void expect_same_totals(const std::string& where, const Totals& expected,
+                               const Totals& got) {
+  expect_same_counts(where, expected.counts, got.counts);
+  const std::size_t cells = expected.sums.size() / static_cast<std::size_t>(expected.limbs.count);
+  for (std::size_t at = 0; at < cells; ++at) {
+    expect(expected.sum(at) == got.sum(at), "{}: sum {} is {} quanta, expected {}", where, at,
+           static_cast<double>(got.sum(at)), static_cast<double>(expected.sum(at)));
+  }
+}
+
+inline PassKernels& kernels_of(Session& session) {
+  auto* const offered = static_cast<PassKernels*>(session.query(kPassKernels));
+  if (offered == nullptr) throw CaseSkipped{"the backend does not keep the state of passes"};
+  return *offered;
+}
+
 inline PassResult run_pass(PassKernels& kernels, const std::vector<double>& centroids,
                            Totals& totals, ExactSum* inertia = nullptr) {
   Fenced<std::int64_t> sums(std::ssize(totals.sums));
@@ -70,6 +88,37 @@ inline void begin(PassKernels& kernels, std::int64_t clusters, const SumLimbs& l
   options.clusters = clusters;
   options.limbs = limbs;
   expect_ok("begin()", kernels.begin(options));
+}
+
+/// Opens a session on each part of the rows between ascending `cuts`, e.g. {0, 10, n}, and begins
+/// passes in it.
+inline std::vector<OwnedSession> begin_parts(const Context& context, const Dataset& dataset,
+                                             const std::vector<std::int64_t>& cuts,
+                                             const SumLimbs& limbs) {
+  std::vector<OwnedSession> parts;
+  for (std::size_t part = 0; part + 1 < cuts.size(); ++part) {
+    DatasetView view = dataset.view();
+    const std::int64_t bytes = cuts[part] * view.stride * size_of(view.dtype);
+    view.data = static_cast<const char*>(view.data) + bytes;
+    view.samples = cuts[part + 1] - cuts[part];
+    Session* session = nullptr;
+    const Status status = context.backend().open(view, context.parameters().list(), &session);
+    parts.push_back(opened(status, session, "open() of a part of the rows"));
+    begin(kernels_of(*parts.back()), kPassClusters, limbs);
+  }
+  return parts;
+}
+
+/// Requests cancellation at once.
+struct StopAtOnce final : Observer {
+  bool on_iteration(const IterationRecord&) noexcept override { return true; }
+  bool stop_requested() const noexcept override { return true; }
+  void* query(const char*) noexcept override { return nullptr; }
+};
+
+inline void expect_refused(const char* what, const Status& status) {
+  expect(status.code == StatusCode::invalid_argument, "{}: expected invalid_argument, got {}", what,
+         status_message(status));
 }
 
 /// Centroids of six passes: they move a little, then further, back to the start, and not at all.
@@ -106,10 +155,15 @@ inline std::vector<NamedSamples> pass_data_sets(const Context& context) {
           {"two limbs", rounded(wide_range(900, 2, 1e4, 96), context.dtype()), {2, 57}}};
 }
 
+/// Runs a pass by these centroids, and adds its outputs to `totals` and `inertia`.
+using PassRunner = std::function<PassResult(const std::vector<double>& centroids, Totals& totals,
+                                            ExactSum& inertia)>;
+
 /// Runs the sequence of passes twice, and checks labels, changes of sums and counts, inertia and
-/// far samples of each pass. `checking`: a session on the same samples with partial().
+/// far samples of each pass. `run` runs a pass in the session of `kernels`; `checking`: a session
+/// on the same samples with partial().
 inline void check_pass_sequence(const Context& context, const NamedSamples& data,
-                                PassKernels& kernels, Session& checking) {
+                                PassKernels& kernels, Session& checking, const PassRunner& run) {
   const auto& [name, samples, limbs] = data;
   for (int again = 0; again < 2; ++again) {
     begin(kernels, kPassClusters, limbs);
@@ -117,7 +171,7 @@ inline void check_pass_sequence(const Context& context, const NamedSamples& data
     std::vector<std::int32_t> former(samples.n, -1);
     for (const std::vector<double>& centroids : centroid_sequence(samples)) {
       ExactSum inertia;
-      const PassResult result = run_pass(kernels, centroids, totals, &inertia);
+      const PassResult result = run(centroids, totals, inertia);
       const std::vector<std::int32_t> labels = labels_of(kernels, samples.n);
       check_labels(context, name, samples, centroids, labels);
       check_counts(name, labels, totals.counts);
@@ -151,6 +205,15 @@ inline void check_pass_sequence(const Context& context, const NamedSamples& data
     }
     if (again == 0) kernels.end();
   }
+}
+
+/// As above, with passes of PassKernels.
+inline void check_pass_sequence(const Context& context, const NamedSamples& data,
+                                PassKernels& kernels, Session& checking) {
+  check_pass_sequence(context, data, kernels, checking,
+                      [&](const std::vector<double>& centroids, Totals& totals, ExactSum& inertia) {
+                        return run_pass(kernels, centroids, totals, &inertia);
+                      });
 }
 
 }  // namespace lloyd::conformance

@@ -43,6 +43,7 @@ void add_partial_fit_cases(std::vector<Case>& cases);
 void add_pass_cases(std::vector<Case>& cases);
 void add_window_cases(std::vector<Case>& cases);
 void add_device_data_cases(std::vector<Case>& cases);
+void add_device_pass_cases(std::vector<Case>& cases);
 void add_seeding_cases(std::vector<Case>& cases);
 void add_reproducibility_cases(std::vector<Case>& cases);
 void add_description_cases(std::vector<Case>& cases);

@@ -33,6 +33,7 @@ TEST(MarkedCall, NamesTheFunctionOfAnInterface) {
   EXPECT_EQ(to_string(PluginCall::label), "label()");
   EXPECT_EQ(to_string(PluginCall::resident_weigh), "ResidentSeeding::weigh()");
   EXPECT_EQ(to_string(PluginCall::passes_pass), "PassKernels::pass()");
+  EXPECT_EQ(to_string(PluginCall::device_passes_pass), "DevicePasses::pass()");
   EXPECT_EQ(to_string(PluginCall::windows_end), "WindowedPasses::end()");
   EXPECT_EQ(to_string(PluginCall::release_backend), "release()");
 }

@@ -31,8 +31,10 @@ inline double to_double(Int128 value) {
 }
 
 /// Splits an integer into limbs and adds them to those of a sum, `stride` elements apart. It must
-/// fit, sign included, in count * bits bits.
-inline void add_limbs(Int128 value, const SumLimbs& limbs, std::int64_t* sums, std::size_t stride) {
+/// fit, sign included, in count * bits bits. constexpr so that CUDA kernels can call it too
+/// (--expt-relaxed-constexpr).
+constexpr void add_limbs(Int128 value, const SumLimbs& limbs, std::int64_t* sums,
+                         std::size_t stride) {
   const auto mask = (std::uint64_t{1} << limbs.bits) - 1;
   if (limbs.count == 2) {  // the common case: shifts of 64 bits only
     const auto low = static_cast<std::uint64_t>(value);
