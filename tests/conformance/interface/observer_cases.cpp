@@ -89,6 +89,62 @@ void parts(const Context& context) {
   }
 }
 
+// A device may run iterations ahead of an observer of records without labels, and keeps their
+// results until the observer has received them.
+void long_fit(const Context& context) {
+  const Samples samples = rounded(cloud(3001, 3, 42), context.dtype());
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  Setting setting;
+  setting.clusters = 60;
+  setting.centroids = first_rows(samples, setting.clusters);
+  setting.max_iterations = 100;
+  const OwnedSession session = context.open(dataset, setting.clusters);
+  const Trial all = run_fit(*session, samples, setting);
+  expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
+  expect(all.trace.size() >= 50, "{} iterations are too few for this case", all.trace.size());
+  const auto run_observed = [&](Recorder& recorder) {
+    Run run;
+    run.observe = kObserveIterations | kObserveInertia | kObserveCentroids;
+    return run_fit(*session, samples, setting, recorder, run);
+  };
+  Recorder whole(samples.n, setting.clusters * samples.d);
+  const Trial trial = run_observed(whole);
+  expect(trial.status.ok(), "a fit observed without labels failed: {}",
+         status_message(trial.status));
+  check_closing(context, "without labels", samples, trial);
+  if (!context.repeatable()) return;
+  expect_same_fit("without labels", samples.d, all, trial);
+  const auto expect_same_records = [&](const std::string& where, const Trial& observed) {
+    expect(observed.trace.size() <= all.trace.size(), "{}: {} iterations observed, expected {}",
+           where, observed.trace.size(), all.trace.size());
+    for (std::size_t t = 0; t < observed.trace.size(); ++t) {
+      const Observed &got = observed.trace[t], &expected = all.trace[t];
+      const std::string at = fmt::format("{}, iteration {}", where, t + 1);
+      expect(got.record.changed == expected.record.changed, "{}: changed is {}, expected {}", at,
+             got.record.changed, expected.record.changed);
+      expect_same(at, "the shift", expected.record.shift, got.record.shift);
+      expect_same(at, "the inertia", expected.record.inertia, got.record.inertia);
+      expect_same(at, samples.d, expected.centroids, got.centroids);
+    }
+  };
+  expect_same_records("without labels", trial);
+  for (const std::int64_t iteration : {1, 9, 33, 40}) {
+    Recorder recorder(samples.n, setting.clusters * samples.d);
+    recorder.refuse_at = iteration;
+    const Trial cancelled = run_observed(recorder);
+    const std::string where = fmt::format("cancelled after {} iterations", iteration);
+    expect(cancelled.status.code == StatusCode::cancelled, "{}: {}", where,
+           status_message(cancelled.status));
+    expect(cancelled.result.iterations == iteration &&
+               static_cast<std::int64_t>(cancelled.trace.size()) == iteration,
+           "{}: {} iterations reported, {} observed", where, cancelled.result.iterations,
+           cancelled.trace.size());
+    expect_same_records(where, cancelled);
+    expect_same(where + ", centroids", samples.d, cancelled.trace.back().centroids,
+                cancelled.centroids);
+  }
+}
+
 // Profiling may cost time, but changes no bit of the result.
 void profile(const Context& context) {
   const ObservedProblem p(context);
@@ -134,6 +190,7 @@ void accounts(const Context& context) {
 void add_observer_cases(std::vector<Case>& cases) {
   cases.push_back({"observe/nothing", Scope::variants, nothing});
   cases.push_back({"observe/parts", Scope::variants, parts});
+  cases.push_back({"observe/long-fit", Scope::variants, long_fit});
   cases.push_back({"observe/profile", Scope::variants, profile});
   cases.push_back({"observe/accounts", Scope::variants, accounts});
 }
