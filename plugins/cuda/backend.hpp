@@ -116,7 +116,9 @@ class CudaSession final : public lloyd::Session,
   lloyd::Status labels(std::int32_t* labels) noexcept override {
     return on_device([&] { parts_->loop.pass_labels(labels); });
   }
-  void end() noexcept override { parts_->loop.end_passes(); }
+  void end() noexcept override {
+    on_device([&] { parts_->loop.end_passes(); });
+  }
 
   lloyd::Status nearest(const lloyd::NearestRequest& request,
                         lloyd::Observer* observer) noexcept override {

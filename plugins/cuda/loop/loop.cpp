@@ -197,8 +197,8 @@ ReportRing DeviceLoop<T>::report_ring(bool with_inertia) {
   ring.reports = reports_.device_data();
   if (observed_centroids_.size() > 0) ring.centroids = observed_centroids_.device_data();
   if (!with_inertia) return ring;
-  ring.inertias = inertias_.device_data();
-  ring.inertia = inertia_.data();
+  ring.inertia_slots = inertias_.device_data();
+  ring.inertia_sum = inertia_.data();
   return ring;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -133,8 +134,7 @@ class DeviceLoop {
     bool halted;              ///< for any reason
   };
   Progress progress() const {
-    const unsigned long long word =
-        *static_cast<const volatile unsigned long long*>(progress_.data());
+    const unsigned long long word = std::atomic_ref(progress_[0]).load(std::memory_order_acquire);
     return {static_cast<std::int64_t>(word >> kProgressHaltBits),
             (word & ((1u << kProgressHaltBits) - 1)) != 0};
   }

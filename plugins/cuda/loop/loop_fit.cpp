@@ -1,6 +1,5 @@
 // DeviceLoop: the iterations of a fit, and its closing assignment.
 #include <algorithm>
-#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -61,7 +60,7 @@ template <class T>
 void DeviceLoop<T>::Passes::begin() {
   const Clock::time_point start = Clock::now();
   loop_.start_from(spec_.initial_centroids);
-  if (ring_.inertias != nullptr) loop_.inertia_.clear(loop_.stream_);
+  if (ring_.inertia_slots != nullptr) loop_.inertia_.clear(loop_.stream_);
   if (spec_.profile == 0) return;
   loop_.wait();
   transfer_ms_ += milliseconds_between(start, Clock::now());
@@ -160,8 +159,8 @@ void DeviceLoop<T>::Passes::enqueue_iteration(std::int64_t iteration) {
   const auto [pass, finish] = arguments_of(iteration);
   if (mode_ == Mode::unobserved && loop_.step_.assign_and_finish(pass, finish)) return;
   loop_.step_.assign(pass);
-  if (ring_.inertias != nullptr) {
-    loop_.measure(iteration, loop_.all_rows(), nullptr, ring_.inertia);
+  if (ring_.inertia_slots != nullptr) {
+    loop_.measure(iteration, loop_.all_rows(), nullptr, ring_.inertia_sum);
   }
   enqueue_finish(finish, loop_.stream_);
 }
@@ -257,7 +256,6 @@ void DeviceLoop<T>::Passes::wait_for(std::int64_t iteration) {
   };
   // The stream throws if a kernel failed.
   loop_.wait_until([&] { return reached() || (loop_.stream_.finished() && reached()); });
-  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 // The report of an iteration after wait_for().

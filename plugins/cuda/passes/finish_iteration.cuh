@@ -32,16 +32,22 @@ __device__ inline std::int64_t report_slot(const Finish& finish) {
 }
 
 /// Moves the inertia of the current iteration to its slot. Called by all threads of one block,
-/// which must synchronize before it reports its progress.
+/// which must synchronize before one of them calls release_reports().
 __device__ inline void report_inertia(const Finish& finish) {
-  if (finish.ring.inertias == nullptr) return;
+  if (finish.ring.inertia_slots == nullptr) return;
   constexpr int kChunks = lloyd::ExactSum::kChunks;
-  unsigned long long* const slot = finish.ring.inertias + report_slot(finish) * kChunks;
+  unsigned long long* const slot = finish.ring.inertia_slots + report_slot(finish) * kChunks;
   for (int i = static_cast<int>(threadIdx.x); i < kChunks; i += static_cast<int>(blockDim.x)) {
-    slot[i] = __ldcg(finish.ring.inertia + i);
-    finish.ring.inertia[i] = 0;
+    slot[i] = __ldcg(finish.ring.inertia_sum + i);
+    finish.ring.inertia_sum[i] = 0;
   }
-  __threadfence_system();
+}
+
+/// Makes what the block has written to Finish::ring visible to the host before the progress that
+/// the calling thread reports next.
+template <Reports kReports>
+__device__ inline void release_reports() {
+  if (kReports == Reports::yes) __threadfence_system();
 }
 
 /// Computes the next centroids and totals, for the cells (cluster x d + feature)
@@ -146,7 +152,10 @@ __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
     empty |= __ldcg(finish.totals.counts + c) == 0;
   }
   if (__syncthreads_or(empty) != 0 && finish.halt_when_empty) {
-    if (threadIdx.x == 0) halt_and_report(finish, kHaltEmpty);
+    if (threadIdx.x == 0) {
+      release_reports<kReports>();
+      halt_and_report(finish, kHaltEmpty);
+    }
     return;
   }
   const double shift = finish.shift_wanted
@@ -164,10 +173,8 @@ __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
   state.shift = shift;
   ++state.iterations;
   const bool stopped = stops(finish, state.iterations, changed, shift);
-  if (kReports == Reports::yes) {
-    finish.ring.reports[slot] = {state.iterations, changed, shift};
-    __threadfence_system();
-  }
+  if (kReports == Reports::yes) finish.ring.reports[slot] = {state.iterations, changed, shift};
+  release_reports<kReports>();
   if (stopped) {
     halt_and_report(finish, kHaltStopped);
   } else {

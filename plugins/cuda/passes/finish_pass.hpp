@@ -43,12 +43,13 @@ struct ReportRing {
   static constexpr std::int64_t kSlots = 32;
 
   IterationReport* reports = nullptr;  ///< null: iterations are not reported
-  double* centroids = nullptr;         ///< k x d per slot: the next centroids; null: not wanted
-  /// ExactSum::kChunks per slot: `inertia`, also if the iteration halts because a cluster is empty;
-  /// null: not wanted.
-  unsigned long long* inertias = nullptr;
-  /// The inertia of the current iteration in device memory. Cleared once it is in its slot.
-  unsigned long long* inertia = nullptr;
+  /// k x d per slot: the next centroids; null: too large for pinned memory.
+  double* centroids = nullptr;
+  /// ExactSum::kChunks per slot: the inertia of the iteration, also if that halts because a cluster
+  /// is empty; null: not observed.
+  unsigned long long* inertia_slots = nullptr;
+  /// Accumulator of the inertia in device memory; cleared once its value is in a slot.
+  unsigned long long* inertia_sum = nullptr;
 
   bool operator==(const ReportRing&) const = default;
 };
@@ -57,7 +58,8 @@ struct ReportRing {
 /// shifted left by kProgressHaltBits, and the Halt in the low bits.
 inline constexpr int kProgressHaltBits = 8;
 
-/// Arguments of the end of an iteration. All pointers are device memory.
+/// Arguments of the end of an iteration. All pointers are device pointers; `progress` and `ring`
+/// lead to mapped host memory.
 struct Finish {
   std::int64_t clusters = 0;                        ///< k
   std::int64_t features = 0;                        ///< d
@@ -69,7 +71,7 @@ struct Finish {
   float* next_rounded = nullptr;                    ///< k x d, output in float32, or null
   LoopState* state = nullptr;                       ///< input and output
   volatile unsigned long long* progress = nullptr;  ///< progress word, in mapped host memory
-  ReportRing ring;                                  ///< output of enqueue_finish()
+  ReportRing ring;                                  ///< output of enqueue_finish() alone
   bool keeps_totals = false;     ///< true: copy totals to next_totals; false: clear it
   bool halt_when_empty = false;  ///< true: the host handles empty clusters
   bool may_converge = false;     ///< lloyd::StopRule::converge

@@ -47,7 +47,7 @@ struct Measurement {
   unsigned long long* counts = nullptr;   ///< k, added to
   unsigned long long* inertia = nullptr;  ///< chunks of a ResidentExactSum, added to
   double* squared_distances = nullptr;    ///< rows.size(), see distance.hpp
-  const std::int32_t* halt = nullptr;     ///< kernels stop unless it is kHaltNone
+  const std::int32_t* halt = nullptr;     ///< kernels return at once unless it is null or kHaltNone
 };
 
 /// Enqueues a measurement.

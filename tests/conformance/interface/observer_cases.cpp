@@ -89,60 +89,78 @@ void parts(const Context& context) {
   }
 }
 
-// A device may run iterations ahead of an observer of records without labels, and keeps their
-// results until the observer has received them.
-void long_fit(const Context& context) {
-  const Samples samples = rounded(cloud(3001, 3, 42), context.dtype());
+void expect_same_records(const std::string& where, const Samples& samples,
+                         const std::vector<Observed>& expected, const std::vector<Observed>& got,
+                         std::uint32_t observed) {
+  expect(got.size() <= expected.size(), "{}: {} iterations observed, expected {}", where,
+         got.size(), expected.size());
+  for (std::size_t t = 0; t < got.size(); ++t) {
+    const std::string at = fmt::format("{}, iteration {}", where, t + 1);
+    const IterationRecord &has = got[t].record, &wants = expected[t].record;
+    expect(has.changed == wants.changed, "{}: changed is {}, expected {}", at, has.changed,
+           wants.changed);
+    expect_same(at, "the shift", wants.shift, has.shift);
+    if ((observed & kObserveInertia) != 0)
+      expect_same(at, "the inertia", wants.inertia, has.inertia);
+    if ((observed & kObserveCentroids) != 0) {
+      expect_same(at, samples.d, expected[t].centroids, got[t].centroids);
+    }
+  }
+}
+
+// Without observed labels, a device may run ahead of the observer. Records must still be those of
+// each iteration, also after a cancellation.
+void check_long_fit(const Context& context, const Samples& samples, std::int64_t clusters) {
   const Dataset dataset = make_dataset(samples, context.dtype());
   Setting setting;
-  setting.clusters = 60;
-  setting.centroids = first_rows(samples, setting.clusters);
-  setting.max_iterations = 100;
-  const OwnedSession session = context.open(dataset, setting.clusters);
+  setting.clusters = clusters;
+  setting.centroids = first_rows(samples, clusters);
+  setting.max_iterations = 44;
+  setting.fixed = true;
+  const OwnedSession session = context.open(dataset, clusters);
   const Trial all = run_fit(*session, samples, setting);
   expect(all.status.ok(), "an observed fit failed: {}", status_message(all.status));
-  expect(all.trace.size() >= 50, "{} iterations are too few for this case", all.trace.size());
-  const auto run_observed = [&](Recorder& recorder) {
+  for (const std::uint32_t observed : {kObserveIterations, kObserveInertia | kObserveCentroids}) {
     Run run;
-    run.observe = kObserveIterations | kObserveInertia | kObserveCentroids;
-    return run_fit(*session, samples, setting, recorder, run);
-  };
-  Recorder whole(samples.n, setting.clusters * samples.d);
-  const Trial trial = run_observed(whole);
-  expect(trial.status.ok(), "a fit observed without labels failed: {}",
-         status_message(trial.status));
-  check_closing(context, "without labels", samples, trial);
-  if (!context.repeatable()) return;
-  expect_same_fit("without labels", samples.d, all, trial);
-  const auto expect_same_records = [&](const std::string& where, const Trial& observed) {
-    expect(observed.trace.size() <= all.trace.size(), "{}: {} iterations observed, expected {}",
-           where, observed.trace.size(), all.trace.size());
-    for (std::size_t t = 0; t < observed.trace.size(); ++t) {
-      const Observed &got = observed.trace[t], &expected = all.trace[t];
-      const std::string at = fmt::format("{}, iteration {}", where, t + 1);
-      expect(got.record.changed == expected.record.changed, "{}: changed is {}, expected {}", at,
-             got.record.changed, expected.record.changed);
-      expect_same(at, "the shift", expected.record.shift, got.record.shift);
-      expect_same(at, "the inertia", expected.record.inertia, got.record.inertia);
-      expect_same(at, samples.d, expected.centroids, got.centroids);
+    run.observe = observed;
+    const auto run_cancelled = [&](const std::string& where, Recorder& recorder) {
+      const Trial trial = run_fit(*session, samples, setting, recorder, run);
+      expect(trial.status.code == StatusCode::cancelled, "{}: {}", where,
+             status_message(trial.status));
+      const auto iterations = static_cast<std::size_t>(trial.result.iterations);
+      expect(trial.trace.size() == iterations, "{}: {} iterations reported, {} observed", where,
+             iterations, trial.trace.size());
+      if (!context.repeatable()) return iterations;
+      expect_same_records(where, samples, all.trace, trial.trace, observed);
+      expect_same(where + ", centroids", samples.d, all.trace[iterations - 1].centroids,
+                  trial.centroids);
+      return iterations;
+    };
+    const std::string where = fmt::format("observe = {:#x}", observed);
+    const Trial whole = run_fit(*session, samples, setting, run);
+    expect(whole.status.ok(), "{}: fit() failed: {}", where, status_message(whole.status));
+    check_closing(context, where, samples, whole);
+    if (context.repeatable()) {
+      expect_same_fit(where, samples.d, all, whole);
+      expect_same_records(where, samples, all.trace, whole.trace, observed);
     }
-  };
-  expect_same_records("without labels", trial);
-  for (const std::int64_t iteration : {1, 9, 33, 40}) {
-    Recorder recorder(samples.n, setting.clusters * samples.d);
-    recorder.refuse_at = iteration;
-    const Trial cancelled = run_observed(recorder);
-    const std::string where = fmt::format("cancelled after {} iterations", iteration);
-    expect(cancelled.status.code == StatusCode::cancelled, "{}: {}", where,
-           status_message(cancelled.status));
-    expect(cancelled.result.iterations == iteration &&
-               static_cast<std::int64_t>(cancelled.trace.size()) == iteration,
-           "{}: {} iterations reported, {} observed", where, cancelled.result.iterations,
-           cancelled.trace.size());
-    expect_same_records(where, cancelled);
-    expect_same(where + ", centroids", samples.d, cancelled.trace.back().centroids,
-                cancelled.centroids);
+    for (const std::int64_t iteration : {1, 9, 33}) {
+      const std::string when = fmt::format("{}, cancelled after iteration {}", where, iteration);
+      Recorder refusing(samples.n, clusters * samples.d);
+      refusing.refuse_at = iteration;
+      const auto refused = static_cast<std::int64_t>(run_cancelled(when, refusing));
+      expect(refused == iteration, "{}: {} iterations", when, refused);
+    }
+    Recorder stopping(samples.n, clusters * samples.d);
+    stopping.raise_at = 35;
+    run_cancelled(where + ", stop_requested after iteration 35", stopping);
   }
+}
+
+void long_fit(const Context& context) {
+  check_long_fit(context, rounded(cloud(701, 3, 42), context.dtype()), 20);
+  // More than 2^14 values of centroids.
+  check_long_fit(context, rounded(cloud(61, 280, 43), context.dtype()), 60);
 }
 
 // Profiling may cost time, but changes no bit of the result.
