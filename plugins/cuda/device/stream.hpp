@@ -51,6 +51,13 @@ class Event {
 
   void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "timing"); }
   void synchronize() const { check(cudaEventSynchronize(event_), "running kernels"); }
+  /// True if the stream has reached the last record(), or there was none.
+  bool finished() const {
+    const cudaError_t error = cudaEventQuery(event_);
+    if (error == cudaErrorNotReady) return false;
+    check(error, "running kernels");
+    return true;
+  }
   operator cudaEvent_t() const { return event_; }
 
   /// Milliseconds from another event to this one; the stream must have reached both.

@@ -1,5 +1,6 @@
-// DeviceLoop: passes that the host runs one by one, for PassKernels.
+// DeviceLoop: passes that the host runs one by one, for PassKernels and DevicePasses.
 #include <algorithm>
+#include <thread>
 
 #include <lloyd/plugin/sdk/pass_rules.hpp>
 
@@ -8,6 +9,20 @@
 #include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda {
+namespace {
+
+// Waits for the work already queued on a stream of the caller, which may wait for other devices and
+// hosts. Throws StatusCode::cancelled if `observer`, which may be null, requests to stop.
+void wait_for_work_on(cudaStream_t stream, const lloyd::Observer* observer) {
+  const Event reached;
+  reached.record(stream);
+  while (!reached.finished()) {
+    if (observer != nullptr && observer->stop_requested()) lloyd::throw_cancelled();
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace
 
 template <class T>
 DeviceLoop<T>::~DeviceLoop() {
@@ -61,14 +76,15 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
     if (request.inertia != nullptr) request.inertia->add(inertia_.fetch(stream_));
     result.changed = static_cast<std::int64_t>(state_.changed);
     const std::int64_t counted = step_.distances();
-    result.distances = counted >= 0 ? counted - driven.distances : dataset_.samples * clusters_;
-    driven.distances = std::max<std::int64_t>(counted, 0);
+    result.distances =
+        counted >= 0 ? counted - driven.reported_distances : dataset_.samples * clusters_;
+    driven.reported_distances = std::max<std::int64_t>(counted, 0);
     result.exact_fallbacks = -1;
   });
 }
 
-// The session's stream waits for the caller's before the pass, and the caller's for the session's
-// after it. The host only waits for the centroids.
+// Before the pass the session's stream waits for the caller's; after it, vice versa. The host waits
+// only until it has a copy of the centroids.
 template <class T>
 void DeviceLoop<T>::pass(const lloyd::DevicePassRequest& request, lloyd::Observer* observer,
                          lloyd::DevicePassResult& result) {
@@ -78,6 +94,7 @@ void DeviceLoop<T>::pass(const lloyd::DevicePassRequest& request, lloyd::Observe
                                "the centroids of a pass in device memory are null");
     }
     const auto stream = static_cast<cudaStream_t>(request.stream);
+    wait_for_work_on(stream, observer);
     driven.is_running = true;
     enqueue_wait(stream_, stream);
     check(cudaMemcpyAsync(driven.centroids.data(), request.centroids,
@@ -87,16 +104,16 @@ void DeviceLoop<T>::pass(const lloyd::DevicePassRequest& request, lloyd::Observe
     stream_.synchronize();
     if (poll_cancel()) lloyd::throw_cancelled();
     const Totals totals = enqueue_pass(driven, request.centroids);
-    enqueue_added_changes(totals, former_totals(driven), &device_state_.data()->changed,
-                          {driven.limbs, request.sums, request.counts, request.changed}, clusters_,
-                          dataset_.features, stream_);
+    enqueue_add_changes(totals, former_totals(driven), &device_state_.data()->changed,
+                        {driven.limbs, request.sums, request.counts, request.changed}, clusters_,
+                        dataset_.features, stream_);
     if (request.inertia != nullptr) {
       inertia_.clear(stream_);
       measure(driven.passes, all_rows(), nullptr, inertia_.data());
       inertia_.enqueue_add_to(request.inertia, stream_);
     }
-    // Steps that wait while they enqueue work poll the observer, and skip the rest once it has
-    // requested cancellation.
+    // A step that streams rows polls the observer while it enqueues work. If that requested to
+    // stop, the pass is incomplete.
     if (poll_cancel()) lloyd::throw_cancelled();
     enqueue_wait(stream, stream_);
     ++driven.passes;
@@ -133,8 +150,7 @@ Totals DeviceLoop<T>::former_totals(const DrivenPasses& driven) const {
 }
 
 // Sets the state before a pass that follows another one; `device_centroids`: see start_from().
-// Returns false if the step starts anew, because these centroids, unlike those before, need
-// float64.
+// Returns false if the step was reset: these centroids need float64, the earlier ones did not.
 template <class T>
 bool DeviceLoop<T>::continue_from(DrivenPasses& driven, const double* device_centroids) {
   const std::int64_t number = driven.passes;
@@ -147,9 +163,8 @@ bool DeviceLoop<T>::continue_from(DrivenPasses& driven, const double* device_cen
   if (in_float64_ || !needs_float64(driven.centroids.data())) return true;
   clear_totals(number);
   in_float64_ = true;
-  // The step counts from 0 again. What it has counted since the last report is still to be
-  // reported.
-  driven.distances -= std::max<std::int64_t>(step_.distances(), 0);
+  // The step counts from 0 again. The distances that have not been reported become an offset.
+  driven.reported_distances -= std::max<std::int64_t>(step_.distances(), 0);
   step_.prepare(clusters_, cancel_requested_);
   return false;
 }

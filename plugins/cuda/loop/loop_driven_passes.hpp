@@ -22,8 +22,9 @@ struct DeviceLoop<T>::DrivenPasses {
 
   lloyd::SumLimbs limbs;
   std::int64_t passes = 0;  ///< finished; pass i has the buffers of iteration i
-  /// Step::distances() at the last report; less than 0 if it has been reset since then.
-  std::int64_t distances = 0;
+  /// Step::distances() at the last PassResult. After a reset of the step: minus the distances that
+  /// have not been reported.
+  std::int64_t reported_distances = 0;
   bool is_running = false;                    ///< work of a pass may be on the stream
   PinnedBuffer<double> centroids;             ///< k x d: those of the last pass, for their upload
   PinnedBuffer<lloyd::SumWords> sum_changes;  ///< k x d: change by the last pass

@@ -11,7 +11,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr std::int64_t kBlocks = 1024;
 
-// The change of a sum.
 __device__ DeviceInt128 change_of_sum(const Totals& totals, const Totals& former, std::int64_t at) {
   const lloyd::SumWords now = totals.sums[at];
   const lloyd::SumWords before = former.sums[at];
@@ -54,7 +53,7 @@ __global__ void add_changes_kernel(Totals totals, Totals former, const unsigned 
   }
 }
 
-// The number of blocks for so many values.
+// Grid size for `values` items.
 unsigned blocks_for(std::int64_t values) {
   return static_cast<unsigned>(
       std::clamp<std::int64_t>((values + kThreads - 1) / kThreads, 1, kBlocks));
@@ -70,9 +69,9 @@ void enqueue_changes(const Totals& totals, const Totals& former, const Totals& c
   check_launch("change_kernel");
 }
 
-void enqueue_added_changes(const Totals& totals, const Totals& former,
-                           const unsigned long long* changed, const ChangeTargets& targets,
-                           std::int64_t clusters, std::int64_t features, cudaStream_t stream) {
+void enqueue_add_changes(const Totals& totals, const Totals& former,
+                         const unsigned long long* changed, const ChangeTargets& targets,
+                         std::int64_t clusters, std::int64_t features, cudaStream_t stream) {
   const std::int64_t cells = clusters * features;  // >= clusters
   add_changes_kernel<<<blocks_for(cells), kThreads, 0, stream>>>(totals, former, changed, targets,
                                                                  clusters, cells);

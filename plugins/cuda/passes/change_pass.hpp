@@ -17,7 +17,8 @@ namespace lloyd_cuda {
 void enqueue_changes(const Totals& totals, const Totals& former, const Totals& changes,
                      std::int64_t clusters, std::int64_t features, cudaStream_t stream);
 
-/// Arrays of a caller in device memory to which the changes by a pass are added. Null: not wanted.
+/// Arrays of a caller in device memory, to which the changes of a pass are added. Null: not
+/// requested.
 struct ChangeTargets {
   lloyd::SumLimbs limbs;            ///< of `sums`
   std::int64_t* sums = nullptr;     ///< limbs x k x d
@@ -25,10 +26,11 @@ struct ChangeTargets {
   std::int64_t* changed = nullptr;  ///< 1: number of changed labels
 };
 
-/// Enqueues the addition of totals - former to `targets`: each sum as by lloyd::add_limbs(). Adds
-/// `*changed`, which is in device memory, to `targets.changed`.
-void enqueue_added_changes(const Totals& totals, const Totals& former,
-                           const unsigned long long* changed, const ChangeTargets& targets,
-                           std::int64_t clusters, std::int64_t features, cudaStream_t stream);
+/// Enqueues the addition of totals - former to `targets`, sums in limbs (lloyd::add_limbs()), and
+/// of
+/// `*changed`, in device memory, to `targets.changed`.
+void enqueue_add_changes(const Totals& totals, const Totals& former,
+                         const unsigned long long* changed, const ChangeTargets& targets,
+                         std::int64_t clusters, std::int64_t features, cudaStream_t stream);
 
 }  // namespace lloyd_cuda

@@ -51,10 +51,10 @@ struct ThreadSum {
   }
 };
 
-// Calls body(i, chunk) for the chunks of a sum of values >= 0 after their carries: all but the last
+// Propagates the carries of a non-negative sum and calls body(i, chunk); all chunks but the last
 // are below 2^32.
 template <class Body>
-__device__ void for_each_carried(const unsigned long long* chunks, const Body& body) {
+__device__ void for_each_normalized_chunk(const unsigned long long* chunks, const Body& body) {
   unsigned long long carry = 0;
   for (int i = 0; i < kChunks; ++i) {
     const unsigned long long value = chunks[i] + carry;
@@ -70,7 +70,7 @@ __global__ void add_chunks_kernel(const unsigned long long* from, std::int64_t* 
   chunks[threadIdx.x] = from[threadIdx.x];
   __syncthreads();
   if (threadIdx.x == 0) {
-    for_each_carried(chunks, [&](int i, unsigned long long chunk) { carried[i] = chunk; });
+    for_each_normalized_chunk(chunks, [&](int i, unsigned long long chunk) { carried[i] = chunk; });
   }
   __syncthreads();
   to[threadIdx.x] += static_cast<std::int64_t>(carried[threadIdx.x]);
@@ -110,7 +110,7 @@ __global__ void measure_kernel(Measurement<T> m) {
   if (m.inertia != nullptr && threadIdx.x == 0) {
     // Carries within a block keep chunks below 2^32, so that the sums of many blocks cannot
     // overflow.
-    for_each_carried(chunks, [&](int i, unsigned long long rest) {
+    for_each_normalized_chunk(chunks, [&](int i, unsigned long long rest) {
       if (rest != 0) atomicAdd(m.inertia + i, rest);
     });
   }

@@ -27,7 +27,8 @@ class ResidentExactSum {
   lloyd::ExactSum fetch(cudaStream_t stream) const;
 
   /// Enqueues the addition of the chunks, after their carries, to kChunks integers in device
-  /// memory: 0 to 2^32 - 1 to each but the last.
+  /// memory: 0 to 2^32 - 1 to each. The last one, of weight 2^1070, stays below 2^32, since at most
+  /// 2^63 values below 2^1024 add up to less than 2^1087.
   void enqueue_add_to(std::int64_t* chunks, cudaStream_t stream) const;
 
   unsigned long long* data() const { return chunks_.data(); }
