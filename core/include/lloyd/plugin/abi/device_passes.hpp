@@ -11,7 +11,7 @@ namespace lloyd {
 /// Name of DevicePasses. It is not a part of PassKernels because a plugin ignores fields that are
 /// newer than itself, and would read device addresses as host addresses. Later minor versions may
 /// append fields to the structs, which an earlier plugin ignores; any other change gets a new name.
-inline constexpr char kDevicePasses[] = "lloyd.device_fit_pass/1";
+inline constexpr char kDevicePasses[] = "lloyd.device_passes/1";
 
 /// Request for one pass: labels all samples. The arrays are in the memory of the session's device
 /// and belong to the caller; null means that an output is not requested.
