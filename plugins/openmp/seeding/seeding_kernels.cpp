@@ -83,11 +83,14 @@ class ExactDistances {
     }
   }
 
-  void prefetch(std::int64_t i) const {
+  // Prefetches each sample i = begin + b for which bit b of `lanes` is set.
+  void prefetch(std::int64_t begin, std::uint64_t lanes) const {
     constexpr std::int64_t kLine = 64 / sizeof(T);
-    const T* const sample = row(i);
-    for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
-      __builtin_prefetch(sample + j);
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const T* const sample = row(begin + std::countr_zero(lanes));
+      for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
+        __builtin_prefetch(sample + j);
+      }
     }
   }
 
@@ -122,11 +125,12 @@ class alignas(64) IntegerWorker {
   void visit_nearer(lloyd::RowRange rows, const double* squared_distances, Visit&& visit) {
     samples_.screen_below(rows.begin, rows.size(), squared_distances + rows.begin, offsets_.data(),
                           below_.data());
+    std::uint64_t open_lanes = 0;
+    for (const std::uint64_t lanes : below_) open_lanes |= lanes;
+    exact_.prefetch(rows.begin, open_lanes);
     for (std::size_t c = 0; c < below_.size(); ++c) {
       for (std::uint64_t lanes = below_[c]; lanes != 0; lanes &= lanes - 1) {
-        const std::int64_t i = rows.begin + std::countr_zero(lanes);
-        exact_.prefetch(i);
-        open_.push_back({i, static_cast<std::int64_t>(c)});
+        open_.push_back({rows.begin + std::countr_zero(lanes), static_cast<std::int64_t>(c)});
       }
     }
     constexpr std::size_t kMinOpen = 8 * Exact::kGroup;
