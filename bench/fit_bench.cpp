@@ -7,7 +7,7 @@
 namespace lloyd::bench {
 namespace {
 
-struct Watcher final : Observer {
+struct ReadingObserver final : Observer {
   bool on_iteration(const IterationRecord& record) noexcept override {
     benchmark::DoNotOptimize(record.centroids[0] + record.inertia);
     return true;
@@ -20,8 +20,8 @@ Run fit_with(BackendSession& session, const Problem& problem, std::uint32_t obse
   return [&session, &problem, observe](benchmark::State& state) {
     FitOptions options = fit_options(problem);
     options.observe = observe;
-    Watcher watcher;
-    const Fit fit = session.fit_from(problem.start, options, observe == 0 ? nullptr : &watcher);
+    ReadingObserver observer;
+    const Fit fit = session.fit_from(problem.start, options, observe == 0 ? nullptr : &observer);
     // Including the distances of the closing assignment.
     const double all = static_cast<double>(problem.dataset.samples()) *
                        static_cast<double>(options.clusters * (kIterations + 1));

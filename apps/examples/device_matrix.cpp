@@ -22,24 +22,30 @@ void fit_to_device_arrays(const lloyd::DeviceMatrix& samples, std::int64_t k,
   session.copy_results(lloyd::fit(session, {.clusters = k}), arrays);
 }
 
-// The changes of sums (`sums_size`: limbs x k x d) and counts (k) by a pass over the rows of all
-// ranks, one after the other in `changes`, for the work that follows on `stream`.
-lloyd::Status pass_of_all_ranks(lloyd::DevicePasses& passes, lloyd::Communicator& ranks,
-                                const double* centroids, std::int64_t* changes,
-                                std::int64_t sums_size, std::int64_t k, void* stream) {
+// Runs one pass on each rank and reduces the changes. `changes` holds the sums
+// (`sums_size` = limbs x k x d), then the k counts, and is zero before the call. Work enqueued on
+// `stream` afterwards sees the totals.
+lloyd::Status run_pass_on_all_ranks(lloyd::DevicePasses& passes, lloyd::Communicator& ranks,
+                                    const double* centroids, std::int64_t* changes,
+                                    std::int64_t sums_size, std::int64_t k, std::int32_t device,
+                                    void* stream) {
   lloyd::DevicePassRequest request;
   request.centroids = centroids;
-  request.sums = changes;  // zeros before
+  request.sums = changes;
   request.counts = changes + sums_size;
   request.stream = stream;
   lloyd::DevicePassResult result;
   const lloyd::Status status = passes.pass(request, nullptr, result);
-  if (!status.ok()) return status;
+  if (!status.ok()) {
+    ranks.abort(status.message);  // the other ranks wait in the all-reduce
+    return status;
+  }
   lloyd::ReduceRequest total;
   total.data = changes;
   total.count = sums_size + k;
   total.memory_space = lloyd::MemorySpace::device;
-  total.stream = stream;  // after the pass
+  total.device = device;
+  total.stream = stream;
   return ranks.all_reduce(total);
 }
 

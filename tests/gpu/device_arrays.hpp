@@ -33,7 +33,7 @@ inline void expect_success(cudaError_t error) {
   EXPECT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
 }
 
-/// Enqueues work that takes long, so that what follows on the stream comes late.
+/// Enqueues 100 ms of host work, which delays all later work of the stream.
 inline void delay_stream(cudaStream_t stream) {
   expect_success(cudaLaunchHostFunc(
       stream, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }, nullptr));

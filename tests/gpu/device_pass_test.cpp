@@ -150,7 +150,7 @@ TEST_P(DevicePassesOf, FollowTheDefaultStream) {
   check_on(nullptr);
 }
 
-// Labels of a pass that is still running are waited for.
+// labels() waits for a pass that is still running.
 TEST_P(DevicePassesOf, LaterCallsWaitForThePass) {
   const auto loaded = backend(GetParam());
   const Dataset rows = clouds(kPassRows, kPassFeatures, kPassClusters, 18);

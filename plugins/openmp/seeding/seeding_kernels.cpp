@@ -39,25 +39,26 @@ struct Pair {
 template <class T>
 class ExactDistances {
  public:
-  // Number of pairs that are computed at a time, which hides the latency of additions.
-  static constexpr std::size_t kGroup = 4;
+  // Pairs per call of squared_distances(): enough independent sums to hide the latency of
+  // additions.
+  static constexpr std::size_t kGroupPairs = 4;
 
   explicit ExactDistances(const Problem& problem) : problem_(problem) {}
 
-  // Calls visit(i, c, distance) for each of the `count` pairs (i, c), at least 1 and at most
-  // kGroup, whose squared distance is below squared_distances[i].
+  // Calls visit(i, c, distance) for those of the pairs (i, c) whose squared distance is below
+  // squared_distances[i]. `count`: 1 to kGroupPairs.
   template <class Visit>
   void visit_nearer(const Pair* pairs, std::size_t count, const double* squared_distances,
                     Visit&& visit) {
     const std::int64_t d = problem_.dataset.features;
-    const T* samples[kGroup];
-    const double* centroids[kGroup];
-    for (std::size_t at = 0; at < kGroup; ++at) {
+    const T* samples[kGroupPairs];
+    const double* centroids[kGroupPairs];
+    for (std::size_t at = 0; at < kGroupPairs; ++at) {
       const Pair& pair = pairs[std::min(at, count - 1)];
       samples[at] = row(pair.sample);
       centroids[at] = problem_.centroids + pair.centroid * d;
     }
-    double distances[kGroup];
+    double distances[kGroupPairs];
     lloyd::squared_distances(samples, centroids, d, distances);
     computed_ += static_cast<std::int64_t>(count);
     for (std::size_t at = 0; at < count; ++at) {
@@ -74,20 +75,23 @@ class ExactDistances {
   void visit_nearer(std::int64_t begin, std::uint64_t lanes, std::int64_t c,
                     const double* squared_distances, Visit&& visit) {
     while (lanes != 0) {
-      Pair pairs[kGroup];
+      Pair pairs[kGroupPairs];
       std::size_t count = 0;
-      for (; count < kGroup && lanes != 0; lanes &= lanes - 1) {
+      for (; count < kGroupPairs && lanes != 0; lanes &= lanes - 1) {
         pairs[count++] = {begin + std::countr_zero(lanes), c};
       }
       visit_nearer(pairs, count, squared_distances, visit);
     }
   }
 
-  void prefetch(std::int64_t i) const {
+  // Prefetches each sample i = begin + b for which bit b of `lanes` is set.
+  void prefetch(std::int64_t begin, std::uint64_t lanes) const {
     constexpr std::int64_t kLine = 64 / sizeof(T);
-    const T* const sample = row(i);
-    for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
-      __builtin_prefetch(sample + j);
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const T* const sample = row(begin + std::countr_zero(lanes));
+      for (std::int64_t j = 0; j < problem_.dataset.features; j += kLine) {
+        __builtin_prefetch(sample + j);
+      }
     }
   }
 
@@ -105,8 +109,10 @@ class ExactDistances {
 
 // One thread's state for screening tiles of stored integers.
 //
-// Late in a seeding, a tile has less than one pair that the screen leaves open, so open pairs are
-// held until there are enough for full groups. Meanwhile their samples are prefetched.
+// Late in a seeding the screen leaves fewer than one pair per tile open on average; pairs are
+// collected until groups are full. Meanwhile their samples are prefetched.
+//
+// Aligned to a cache line: exact_ counts per thread.
 class alignas(64) IntegerWorker {
  public:
   IntegerWorker(const Problem& problem, const RoundedSamples& samples)
@@ -116,25 +122,27 @@ class alignas(64) IntegerWorker {
         below_(static_cast<std::size_t>(problem.count)) {}
 
   // Calls visit(i, c, distance) for samples i of the tile `rows` or of earlier tiles, and centroids
-  // c, whose squared distance is below squared_distances[i], in any order. Holds some pairs back
-  // until the next call or finish().
+  // c, whose squared distance is below squared_distances[i], in any order. May defer pairs to a
+  // later call or to finish().
   template <class Visit>
   void visit_nearer(lloyd::RowRange rows, const double* squared_distances, Visit&& visit) {
     samples_.screen_below(rows.begin, rows.size(), squared_distances + rows.begin, offsets_.data(),
                           below_.data());
+    std::uint64_t open_lanes = 0;
+    for (const std::uint64_t lanes : below_) open_lanes |= lanes;
+    exact_.prefetch(rows.begin, open_lanes);
     for (std::size_t c = 0; c < below_.size(); ++c) {
       for (std::uint64_t lanes = below_[c]; lanes != 0; lanes &= lanes - 1) {
-        const std::int64_t i = rows.begin + std::countr_zero(lanes);
-        exact_.prefetch(i);
-        open_.push_back({i, static_cast<std::int64_t>(c)});
+        open_.push_back({rows.begin + std::countr_zero(lanes), static_cast<std::int64_t>(c)});
       }
     }
-    constexpr std::size_t kMinOpen = 8 * Exact::kGroup;
-    if (open_.size() >= kMinOpen)
-      visit_open(open_.size() % Exact::kGroup, squared_distances, visit);
+    // Visited once there are this many.
+    constexpr std::size_t kMaxDeferred = 8 * Exact::kGroupPairs;
+    if (open_.size() < kMaxDeferred) return;
+    visit_open(open_.size() % Exact::kGroupPairs, squared_distances, visit);
   }
 
-  // Calls visit() for the pairs that were held back.
+  // Calls visit() for the deferred pairs.
   template <class Visit>
   void finish(const double* squared_distances, Visit&& visit) {
     visit_open(0, squared_distances, visit);
@@ -145,13 +153,13 @@ class alignas(64) IntegerWorker {
  private:
   using Exact = ExactDistances<float>;
 
-  // Visits all open pairs but the last `held`.
+  // Visits all open pairs but the last `deferred`.
   template <class Visit>
-  void visit_open(std::size_t held, const double* squared_distances, Visit&& visit) {
-    const std::size_t end = open_.size() - held;
-    for (std::size_t at = 0; at < end; at += Exact::kGroup) {
-      exact_.visit_nearer(open_.data() + at, std::min(Exact::kGroup, end - at), squared_distances,
-                          visit);
+  void visit_open(std::size_t deferred, const double* squared_distances, Visit&& visit) {
+    const std::size_t end = open_.size() - deferred;
+    for (std::size_t at = 0; at < end; at += Exact::kGroupPairs) {
+      exact_.visit_nearer(open_.data() + at, std::min(Exact::kGroupPairs, end - at),
+                          squared_distances, visit);
     }
     open_.erase(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(end));
   }
@@ -245,8 +253,8 @@ class TileWorker {
   lloyd::RowRange rows_;
 };
 
-// Calls body(thread, worker, rows) for chunks of rows that cover the data set; all but the last are
-// of whole tiles. `workers`: one for each thread.
+// Calls body(thread, worker, rows) for chunks of rows that cover the data set; chunks are multiples
+// of kTile rows, except the last. `workers`: one for each thread.
 template <class Worker, class Body>
 void for_each_chunk(const Problem& problem, std::vector<Worker>& workers, Body&& body) {
   const std::int64_t n = problem.dataset.samples;
@@ -271,7 +279,7 @@ void for_each_chunk(const Problem& problem, std::vector<Worker>& workers, Body&&
   if (stopped) throw lloyd::StatusError(lloyd::StatusCode::cancelled, "the seeding was cancelled");
 }
 
-// Calls body(tile) for each tile of `rows`, which begin with a tile.
+// Splits `rows` into tiles and calls body(tile) for each; rows.begin must be a multiple of kTile.
 template <class Body>
 void for_each_tile(lloyd::RowRange rows, Body&& body) {
   for (std::int64_t i = rows.begin; i < rows.end; i += kTile) {

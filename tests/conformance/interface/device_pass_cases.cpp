@@ -1,5 +1,5 @@
 // DevicePasses, if a session provides them: passes whose centroids and results are in device memory
-// have the bits of passes of PassKernels, which they may follow and precede.
+// are bit-identical to passes of PassKernels and may alternate with them.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
