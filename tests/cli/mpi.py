@@ -28,6 +28,12 @@ def mpirun_command(ranks, command):
     return [MPIEXEC, "-n", str(ranks), *command]
 
 
+def is_hydra():
+    """True if the launcher is that of MPICH."""
+    done = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
+    return "hydra" in done.stdout.lower()
+
+
 def run_launched(command):
     """Runs a command of mpirun; returns its status, output and the program's own messages."""
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=300,

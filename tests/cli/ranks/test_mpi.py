@@ -15,7 +15,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from mpi import ENVIRONMENT, MPIEXEC, mpirun_command, rank_of, run_launched, used_time
+from mpi import ENVIRONMENT, MPIEXEC, is_hydra, mpirun_command, rank_of, run_launched, used_time
 from program import LLOYD, SMALL_EXPERIMENT, TestCase, is_gone, process_tree, run
 
 HOST = socket.gethostname()
@@ -358,7 +358,8 @@ class Mpi(TestCase):
         process, tree, _ = self.start_long_fit("--model", model)
         process.send_signal(signal.SIGINT)
         self.wait_for_end(process, tree)
-        self.assertNotEqual(process.returncode, 0)
+        if not is_hydra():  # after an interrupt, Hydra returns 0 at times
+            self.assertNotEqual(process.returncode, 0)
         if model.exists():  # unless mpirun has killed the ranks first
             self.assertEqual(json.loads(model.read_text())["clusters"], 50)
 
