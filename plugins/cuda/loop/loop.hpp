@@ -20,10 +20,10 @@
 #include "cuda/device/buffer.hpp"
 #include "cuda/device/stream.hpp"
 #include "cuda/loop/iteration_graph.hpp"
-#include "cuda/passes/farthest_pass.hpp"
 #include "cuda/passes/finish_pass.hpp"
 #include "cuda/passes/measure_pass.hpp"
 #include "cuda/passes/pass.hpp"
+#include "cuda/relocation/farthest_pass.hpp"
 
 namespace lloyd_cuda {
 

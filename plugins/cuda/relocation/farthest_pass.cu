@@ -1,4 +1,4 @@
-#include "cuda/passes/farthest_pass.hpp"
+#include "cuda/relocation/farthest_pass.hpp"
 
 #include <algorithm>
 #include <cub/device/device_merge_sort.cuh>
