@@ -229,7 +229,7 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
 template <class T>
 void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long long* counts,
                             unsigned long long* inertia) {
-  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+  step_.for_each_part(rows, nullptr, [&](RowRange part, const Samples<T>& samples) {
     Measurement<T> measurement;
     measurement.rows = part;
     measurement.samples = samples;
@@ -247,7 +247,7 @@ void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long
 template <class T>
 void DeviceLoop<T>::add_compensated(std::int64_t iteration, RowRange rows) {
   const auto slot = static_cast<std::size_t>(iteration % 2);
-  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+  step_.for_each_part(rows, nullptr, [&](RowRange part, const Samples<T>& samples) {
     enqueue_compensated_sums(part, samples, labels_.data(), clusters_,
                              {sums_[slot].data(), counts_[slot].data()}, stream_);
   });

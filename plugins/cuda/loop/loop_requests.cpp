@@ -75,7 +75,7 @@ void DeviceLoop<T>::copy_results(const lloyd::DeviceArrays& arrays) {
 template <class T>
 void DeviceLoop<T>::fetch_distances(double* squared_distances) {
   const DeviceBuffer<double> fetched(std::min(kDistanceRows, dataset_.samples));
-  step_.for_each_part(all_rows(), [&](RowRange part, const Samples<T>& samples) {
+  step_.for_each_part(all_rows(), nullptr, [&](RowRange part, const Samples<T>& samples) {
     for (std::int64_t begin = part.begin; begin < part.end; begin += kDistanceRows) {
       Measurement<T> measurement;
       measurement.rows = {begin, std::min(begin + kDistanceRows, part.end)};
@@ -150,7 +150,7 @@ std::vector<lloyd::FarSample> DeviceLoop<T>::find_farthest(std::int64_t wanted, 
                                                            std::int64_t iteration) {
   if (wanted == 0) return {};
   FarthestPass farthest(wanted);
-  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+  step_.for_each_part(rows, nullptr, [&](RowRange part, const Samples<T>& samples) {
     farthest.add(part, samples, centroids_[iteration % 2].data(), labels_.data(), stream_);
   });
   if (poll_cancel()) lloyd::throw_cancelled();  // the results may be incomplete
