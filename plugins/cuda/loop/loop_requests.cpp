@@ -144,19 +144,6 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   result.farthest_count = static_cast<std::int64_t>(farthest.size());
 }
 
-// The farthest of `rows` by the labels and centroids of an iteration.
-template <class T>
-std::vector<lloyd::FarSample> DeviceLoop<T>::find_farthest(std::int64_t wanted, RowRange rows,
-                                                           std::int64_t iteration) {
-  if (wanted == 0) return {};
-  FarthestPass farthest(wanted);
-  step_.for_each_part(rows, nullptr, [&](RowRange part, const Samples<T>& samples) {
-    farthest.add(part, samples, centroids_[iteration % 2].data(), labels_.data(), stream_);
-  });
-  if (poll_cancel()) lloyd::throw_cancelled();  // the results may be incomplete
-  return farthest.sorted(stream_);
-}
-
 template class DeviceLoop<float>;
 template class DeviceLoop<double>;
 
