@@ -1,4 +1,4 @@
-// DeviceLoop: the update of an iteration that the device could not finish.
+// DeviceLoop: the update on the host, for compensated sums.
 #include "cuda/loop/loop_passes.hpp"
 
 namespace lloyd_cuda {

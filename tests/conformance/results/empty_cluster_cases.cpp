@@ -145,6 +145,22 @@ void relocate_runs_out_of_samples(const Context& context) {
                 {4, 0, -3, 3 * kAway, 60, 4 * kAway, 5 * kAway}, 2);
 }
 
+// More clusters, and more empty ones, than a device handles at once.
+void relocate_thousands(const Context& context) {
+  constexpr std::int64_t kHalf = 2100;
+  const Samples samples = lattice(6000, 2, 100, 9);
+  std::vector<double> centroids = first_rows(samples, kHalf);
+  for (int away = 1; away <= kHalf; ++away) {
+    centroids.insert(centroids.end(), {10 * kAway + away, 10 * kAway});
+  }
+  Setting setting = one_iteration(centroids, EmptyClusters::relocate);
+  setting.clusters = 2 * kHalf;
+  const Trial trial = fresh_fit(context, samples, setting);
+  expect(trial.result.relocations > kHalf / 2, "{} relocations", trial.result.relocations);
+  expect_reference_bits(describe("thousands of clusters", samples, setting), samples, setting,
+                        trial);
+}
+
 // Clusters become empty in several iterations of a fit. Its results and records do not depend on
 // what is observed, for which a device may finish iterations in different ways.
 void relocate_in_each_mode(const Context& context) {
@@ -240,6 +256,7 @@ void add_empty_cluster_cases(std::vector<Case>& cases) {
                    relocate_skips_exhausted_clusters});
   cases.push_back(
       {"empty/relocate-runs-out-of-samples", Scope::variants, relocate_runs_out_of_samples});
+  cases.push_back({"empty/relocate-thousands", Scope::defaults, relocate_thousands});
   cases.push_back({"empty/relocate-in-each-mode", Scope::variants, relocate_in_each_mode});
   cases.push_back({"empty/keep", Scope::variants, keep});
   cases.push_back({"empty/error", Scope::variants, error});
