@@ -247,7 +247,7 @@ std::int64_t ElkanStep<T>::distances() {
 }
 
 template <class T>
-void ElkanStep<T>::for_each_part(RowRange rows, const Body& body) {
+void ElkanStep<T>::for_each_part(RowRange rows, const std::int32_t* skip, const Body& body) {
   // A seeding may follow a fit for whose clusters the samples could not be held.
   if (resident_ == nullptr && batches_ == nullptr) {
     throw lloyd::StatusError(StatusCode::out_of_memory,
@@ -256,7 +256,7 @@ void ElkanStep<T>::for_each_part(RowRange rows, const Body& body) {
   if (keeps_all_rows()) {
     body(rows, resident_->get());
   } else {
-    batches_->walk(rows, nullptr, *cancel_requested_, stream_, body);
+    batches_->walk(rows, skip, *cancel_requested_, stream_, body);
   }
 }
 

@@ -42,7 +42,7 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   bool counts_distances() const override { return true; }
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
-  void for_each_part(lloyd::RowRange rows, const Body& body) override;
+  void for_each_part(lloyd::RowRange rows, const std::int32_t* skip, const Body& body) override;
   std::string notes() const override;
 
  private:

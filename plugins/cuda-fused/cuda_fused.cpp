@@ -51,9 +51,10 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     if (!this->is_resident() || pass.clusters * request_.features > kMaxCells) return false;
     begin_assignment(pass);
     if (!configuration_.fused) return false;
-    this->for_each_part(pass.rows, [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
-      enqueue_pass(pass, samples, configuration_, device_, finish);
-    });
+    this->for_each_part(pass.rows, nullptr,
+                        [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
+                          enqueue_pass(pass, samples, configuration_, device_, finish);
+                        });
     return true;
   }
   // One block: no launch and no grid-wide wait between iterations.
@@ -70,9 +71,10 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     begin_assignment(pass);
     if (!can_iterate(configuration_, pass.clusters, request_.features, device_.limits))
       return false;
-    this->for_each_part(pass.rows, [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
-      enqueue_iterations(first, second, count, samples, configuration_, device_);
-    });
+    this->for_each_part(
+        pass.rows, nullptr, [&](lloyd::RowRange, const lloyd_cuda::Samples<T>& samples) {
+          enqueue_iterations(first, second, count, samples, configuration_, device_);
+        });
     return true;
   }
   bool sums_changes() const override { return request_.sums_changes; }

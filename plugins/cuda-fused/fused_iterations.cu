@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(kMaxThreads<D>, 1)
       loop.last_changed = labels_changed;
       loop.shift = shift;
       loop.iterations = finished;
-      memory.halted = lloyd_cuda::stops(finish, finished, labels_changed, shift);
+      memory.halted = lloyd_cuda::stops(finish, finished, labels_changed, 0, shift);
       if (!memory.halted) lloyd_cuda::report_progress(finish, finished, lloyd_cuda::kHaltNone);
     }
     __syncthreads();

@@ -10,8 +10,6 @@
 #include "cuda/memory/memory_estimate.hpp"
 #include "cuda/passes/start_pass.hpp"
 #include "cuda/rows/compensated_sums.hpp"
-#include "cuda/rows/device_rows.hpp"
-#include "cuda/rows/row_copies.hpp"
 #include "cuda/seeding/device_seeding.hpp"
 
 namespace lloyd_cuda {
@@ -53,11 +51,13 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   const double rounded = shape.dtype == lloyd::DType::float32 ? sizeof(float) : 0;
   const double kept = 2 * cells * (sizeof(double) + rounded + sizeof(lloyd::SumWords)) +
                       2 * k * sizeof(unsigned long long);
+  // Kept after the first relocation.
+  const double relocation =
+      FarthestSelection::device_bytes(std::min(k, n)) + k * sizeof(lloyd::Relocation);
   // A seeding frees its memory before a fit starts. A seeding after a fit needs its memory in
   // addition to what the session keeps for the next fit.
-  const double temporary =
-      std::max(FarthestPass::device_bytes(std::min(k, n)), DeviceSeeding<T>::device_bytes(n));
-  const double device = n * sizeof(std::int32_t) + kept + temporary;
+  const double device =
+      n * sizeof(std::int32_t) + kept + relocation + DeviceSeeding<T>::device_bytes(n);
   // Observed and initial centroids in pinned memory, and host memory of an iteration that the host
   // finishes: centroids twice, sums as words and as totals.
   const double observed = cells * ReportRing::kSlots;
@@ -77,6 +77,8 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   if (clusters != clusters_) {
     clusters_ = 0;  // if an allocation below fails, nothing is prepared
     graph_.reset();
+    farthest_.reset();
+    relocations_.resize(0);
     const std::int64_t cells = clusters * dataset_.features;
     initial_centroids_ = PinnedBuffer<double>();
     if (cells <= kMaxPinnedCentroids) initial_centroids_ = PinnedBuffer<double>(cells);
@@ -153,14 +155,20 @@ void DeviceLoop<T>::start_from(const double* centroids, const double* device_cen
   enqueue_start(start, stream_);
 }
 
+// Copies the totals of the iteration before an iteration (>= 1) to its own.
+template <class T>
+void DeviceLoop<T>::copy_totals_to(std::int64_t iteration) {
+  const auto slot = static_cast<std::size_t>(iteration % 2);
+  sums_[slot].copy_from(sums_[1 - slot], stream_);
+  counts_[slot].copy_from(counts_[1 - slot], stream_);
+}
+
 // Sets the totals of an iteration (>= 1) that the host starts: those of the iteration before it if
 // the step sums changes, else zeros.
 template <class T>
 void DeviceLoop<T>::carry_totals_over(std::int64_t iteration) {
   if (!step_.sums_changes() || !plan_.is_integer()) return clear_totals(iteration);
-  const auto slot = static_cast<std::size_t>(iteration % 2);
-  sums_[slot].copy_from(sums_[1 - slot], stream_);
-  counts_[slot].copy_from(counts_[1 - slot], stream_);
+  copy_totals_to(iteration);
 }
 
 template <class T>
@@ -229,7 +237,7 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
 template <class T>
 void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long long* counts,
                             unsigned long long* inertia) {
-  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+  step_.for_each_part(rows, nullptr, [&](RowRange part, const Samples<T>& samples) {
     Measurement<T> measurement;
     measurement.rows = part;
     measurement.samples = samples;
@@ -247,28 +255,11 @@ void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long
 template <class T>
 void DeviceLoop<T>::add_compensated(std::int64_t iteration, RowRange rows) {
   const auto slot = static_cast<std::size_t>(iteration % 2);
-  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
+  step_.for_each_part(rows, nullptr, [&](RowRange part, const Samples<T>& samples) {
     enqueue_compensated_sums(part, samples, labels_.data(), clusters_,
                              {sums_[slot].data(), counts_[slot].data()}, stream_);
   });
   if (poll_cancel()) lloyd::throw_cancelled();  // the sums may be incomplete
-}
-
-// The values of samples, from device memory.
-template <class T>
-std::vector<T> DeviceLoop<T>::fetch_rows(const std::vector<lloyd::FarSample>& samples) {
-  const auto count = static_cast<std::int64_t>(samples.size());
-  std::vector<std::int64_t> numbers;
-  for (const lloyd::FarSample& sample : samples) numbers.push_back(sample.row);
-  DeviceBuffer<std::int64_t> device_numbers(count);
-  DeviceBuffer<T> gathered(count * dataset_.features);
-  device_numbers.upload(numbers.data(), count, stream_);
-  enqueue_gather(static_cast<const T*>(dataset_.data), dataset_.stride, dataset_.features,
-                 device_numbers.data(), count, gathered.data(), stream_);
-  std::vector<T> values(static_cast<std::size_t>(count * dataset_.features));
-  gathered.download(values.data(), count * dataset_.features, stream_);
-  stream_.synchronize();
-  return values;
 }
 
 template <class T>

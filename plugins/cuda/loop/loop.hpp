@@ -17,14 +17,15 @@
 #include <lloyd/plugin/abi/device_passes.hpp>
 #include <lloyd/plugin/abi/pass_kernels.hpp>
 #include <lloyd/plugin/sdk/cluster_sums.hpp>
+#include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 #include "cuda/device/buffer.hpp"
 #include "cuda/device/stream.hpp"
 #include "cuda/loop/iteration_graph.hpp"
-#include "cuda/passes/farthest_pass.hpp"
 #include "cuda/passes/finish_pass.hpp"
 #include "cuda/passes/measure_pass.hpp"
 #include "cuda/passes/pass.hpp"
+#include "cuda/relocation/farthest_selection.hpp"
 
 namespace lloyd_cuda {
 
@@ -36,8 +37,8 @@ inline double milliseconds_between(std::chrono::steady_clock::time_point start,
 
 /// Runs fits, label requests and partial passes on one resident data set. lloyd::drive_fit() runs a
 /// fit over Passes: the host enqueues iterations ahead, and the device finishes them without the
-/// host, unless the observer wants labels, the fit is profiled, a cluster is empty, or sums are
-/// compensated. The host reads no samples except those that empty clusters move to.
+/// host, unless the observer wants labels, the fit is profiled, or sums are compensated. If a
+/// cluster is empty, the host enqueues the kernels that relocate it. The host reads no samples.
 /// Methods throw StatusError; call them inside guarded(), with the device current.
 template <class T>
 class DeviceLoop {
@@ -90,6 +91,7 @@ class DeviceLoop {
 
   void prepare(std::int64_t clusters, lloyd::Observer* observer);
   void start_from(const double* centroids, const double* device_centroids = nullptr);
+  void copy_totals_to(std::int64_t iteration);
   void carry_totals_over(std::int64_t iteration);
   void clear_totals(std::int64_t iteration);
   bool continue_from(DrivenPasses& driven, const double* device_centroids);
@@ -111,10 +113,11 @@ class DeviceLoop {
   void measure(std::int64_t iteration, lloyd::RowRange rows, unsigned long long* counts,
                unsigned long long* inertia);
   void add_compensated(std::int64_t iteration, lloyd::RowRange rows);
-  std::vector<T> fetch_rows(const std::vector<lloyd::FarSample>& samples);
   void fetch_sums(std::int64_t iteration, lloyd::ClusterSums& sums);
   void fetch_counts(const DeviceBuffer<unsigned long long>& from, std::int64_t* counts);
   void fetch_distances(double* squared_distances);
+  const FarthestSelection& select_farthest(std::int64_t wanted, lloyd::RowRange rows,
+                                           std::int64_t iteration);
   std::vector<lloyd::FarSample> find_farthest(std::int64_t wanted, lloyd::RowRange rows,
                                               std::int64_t iteration);
 
@@ -164,6 +167,8 @@ class DeviceLoop {
   DeviceBuffer<std::int32_t> labels_;
   DeviceBuffer<LoopState> device_state_{1};
   ResidentExactSum inertia_;
+  std::unique_ptr<FarthestSelection> farthest_;  // null before the first selection
+  DeviceBuffer<lloyd::Relocation> relocations_;  // k; empty before the first relocation
   PinnedBuffer<LoopState> host_state_{1};
   PinnedBuffer<double> initial_centroids_;  // k x d, read by start_kernel; empty if large
   // The memory of a ReportRing.

@@ -98,8 +98,8 @@ FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
   relocations_ = 0;
   if (mode_ == Mode::unobserved) {
     if (loop_.state_.halt == kHaltNone) run_ahead();
-    // An iteration that the host has to finish is an update of its own.
-    if (loop_.state_.halt == kHaltEmpty && loop_.state_.iterations == iteration) finish_on_host();
+    // An iteration in which a cluster is empty is an update of its own.
+    if (loop_.state_.halt == kHaltEmpty && loop_.state_.iterations == iteration) finish_halted();
   } else if (mode_ == Mode::reported) {
     finish_reported(iteration);
   } else {
@@ -286,7 +286,7 @@ void DeviceLoop<T>::Passes::finish_reported(std::int64_t iteration) {
   loop_.fetch_state();
   loop_.state_.iterations = iteration;
   if (loop_.state_.halt != kHaltEmpty) return;  // cancelled, or an error that update() throws
-  finish_on_host();
+  finish_halted();
   // The kernels of later iterations returned without doing work, so they must be enqueued again.
   enqueued_ = loop_.state_.iterations;
 }
@@ -305,7 +305,7 @@ void DeviceLoop<T>::Passes::finish_alone(std::int64_t iteration) {
   }
   if (loop_.state_.halt != kHaltEmpty && loop_.plan_.is_integer()) return;
   const Clock::time_point update_start = Clock::now();
-  finish_on_host();
+  finish_halted();
   phases_.add(Phase::update, milliseconds_between(update_start, Clock::now()));
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include <lloyd/plugin/sdk/fit_driver.hpp>
@@ -14,8 +13,9 @@
 namespace lloyd_cuda {
 
 /// The device finishes iterations and decides when a fit ends. The host enqueues iterations ahead
-/// of the device, which reports each of them in a ReportRing if the fit is observed. The host
-/// updates if clusters are empty or sums are compensated.
+/// of the device, which reports each of them in a ReportRing if the fit is observed. The device
+/// halts if a cluster is empty; the host then enqueues the relocation. The host updates if sums are
+/// compensated.
 template <class T>
 class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::RelocationPasses {
  public:
@@ -58,9 +58,10 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   double* reported_centroids(std::int64_t finished) const;
   void finish_reported(std::int64_t iteration);
   void finish_alone(std::int64_t iteration);
+  void finish_halted();
+  void finish_by_relocating();
   void finish_on_host();
   void fetch_centroids();
-  const T* far_row(std::int64_t row) const;
   void begin_phase(Phase phase);
 
   DeviceLoop& loop_;
@@ -79,10 +80,6 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   PhaseTimer phases_;
   std::vector<std::int32_t> labels_;  // last fetched from the device
   std::vector<double> centroids_;     // the same
-  // The samples of the last find_farthest(), if the data set is in device memory. far_values_: m x
-  // d; far_rows_: index of a row number in far_values_.
-  std::vector<T> far_values_;
-  std::unordered_map<std::int64_t, std::size_t> far_rows_;
 };
 
 }  // namespace lloyd_cuda

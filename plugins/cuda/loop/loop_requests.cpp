@@ -75,7 +75,7 @@ void DeviceLoop<T>::copy_results(const lloyd::DeviceArrays& arrays) {
 template <class T>
 void DeviceLoop<T>::fetch_distances(double* squared_distances) {
   const DeviceBuffer<double> fetched(std::min(kDistanceRows, dataset_.samples));
-  step_.for_each_part(all_rows(), [&](RowRange part, const Samples<T>& samples) {
+  step_.for_each_part(all_rows(), nullptr, [&](RowRange part, const Samples<T>& samples) {
     for (std::int64_t begin = part.begin; begin < part.end; begin += kDistanceRows) {
       Measurement<T> measurement;
       measurement.rows = {begin, std::min(begin + kDistanceRows, part.end)};
@@ -142,19 +142,6 @@ void DeviceLoop<T>::partial(const lloyd::PartialRequest& request, Observer* obse
   if (result.inertia != nullptr) result.inertia->add(inertia_.fetch(stream_));
   if (result.farthest != nullptr) std::copy(farthest.begin(), farthest.end(), result.farthest);
   result.farthest_count = static_cast<std::int64_t>(farthest.size());
-}
-
-// The farthest of `rows` by the labels and centroids of an iteration.
-template <class T>
-std::vector<lloyd::FarSample> DeviceLoop<T>::find_farthest(std::int64_t wanted, RowRange rows,
-                                                           std::int64_t iteration) {
-  if (wanted == 0) return {};
-  FarthestPass farthest(wanted);
-  step_.for_each_part(rows, [&](RowRange part, const Samples<T>& samples) {
-    farthest.add(part, samples, centroids_[iteration % 2].data(), labels_.data(), stream_);
-  });
-  if (poll_cancel()) lloyd::throw_cancelled();  // the results may be incomplete
-  return farthest.sorted(stream_);
 }
 
 template class DeviceLoop<float>;

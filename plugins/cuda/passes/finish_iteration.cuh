@@ -107,12 +107,13 @@ __device__ inline double block_shift(std::int64_t cells, double* partial_sums, c
   return partial_sums[0];
 }
 
-/// Whether the fit stops after `iterations`, the last of which changed `changed` labels. The rule
-/// of lloyd::stop_reason(), from which the host derives the reason.
+/// Whether the fit stops after `iterations`, the last of which changed `changed` labels and
+/// relocated `relocations` clusters. The rule of lloyd::stop_reason(), from which the host derives
+/// the reason.
 __device__ inline bool stops(const Finish& finish, std::int64_t iterations, std::int64_t changed,
-                             double shift) {
-  const bool converged =
-      finish.may_converge && (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
+                             std::int64_t relocations, double shift) {
+  const bool converged = finish.may_converge && relocations == 0 &&
+                         (changed == 0 || (finish.tolerance > 0 && shift <= finish.tolerance));
   return converged || iterations >= finish.max_iterations;
 }
 
@@ -172,7 +173,8 @@ __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
   state.last_changed = changed;
   state.shift = shift;
   ++state.iterations;
-  const bool stopped = stops(finish, state.iterations, changed, shift);
+  const std::int64_t relocations = finish.relocates ? state.relocations : 0;
+  const bool stopped = stops(finish, state.iterations, changed, relocations, shift);
   if (kReports == Reports::yes) finish.ring.reports[slot] = {state.iterations, changed, shift};
   release_reports<kReports>();
   if (stopped) {

@@ -15,7 +15,7 @@ namespace lloyd_cuda {
 enum Halt : std::int32_t {
   kHaltNone = 0,
   kHaltStopped = 1,    ///< a stop rule was met
-  kHaltEmpty = 2,      ///< a cluster is empty: the host must finish the iteration
+  kHaltEmpty = 2,      ///< a cluster is empty: the host enqueues what ends the iteration
   kHaltCancelled = 3,  ///< the observer cancelled the fit
 };
 
@@ -25,6 +25,7 @@ struct LoopState {
   unsigned long long changed;  ///< labels changed in the current iteration
   std::int64_t last_changed;   ///< labels changed in the last finished iteration
   double shift;                ///< sum of squared shifts of the last finished iteration
+  std::int64_t relocations;    ///< clusters moved by the last iteration with Finish::relocates
   std::int32_t halt;           ///< a Halt
   unsigned int arrived;        ///< blocks that have arrived at the end of a kernel
 };
@@ -61,11 +62,11 @@ inline constexpr int kProgressHaltBits = 8;
 /// Arguments of the end of an iteration. All pointers are device pointers; `progress` and `ring`
 /// lead to mapped host memory.
 struct Finish {
-  std::int64_t clusters = 0;                        ///< k
-  std::int64_t features = 0;                        ///< d
-  SumScale scale;                                   ///< of `totals`
-  Totals totals;                                    ///< of this iteration
-  Totals next_totals;                               ///< of the next iteration, output
+  std::int64_t clusters = 0;  ///< k
+  std::int64_t features = 0;  ///< d
+  SumScale scale;             ///< of `totals`
+  Totals totals;              ///< of this iteration
+  Totals next_totals;         ///< of the next iteration, output; may be `totals` if these are kept
   const double* centroids = nullptr;                ///< k x d, of this iteration
   double* next_centroids = nullptr;                 ///< k x d, output
   float* next_rounded = nullptr;                    ///< k x d, output in float32, or null
@@ -73,7 +74,8 @@ struct Finish {
   volatile unsigned long long* progress = nullptr;  ///< progress word, in mapped host memory
   ReportRing ring;                                  ///< output of enqueue_finish() alone
   bool keeps_totals = false;     ///< true: copy totals to next_totals; false: clear it
-  bool halt_when_empty = false;  ///< true: the host handles empty clusters
+  bool halt_when_empty = false;  ///< true: halt the fit if a cluster is empty
+  bool relocates = false;        ///< true: LoopState::relocations is of this iteration
   bool may_converge = false;     ///< lloyd::StopRule::converge
   bool shift_wanted = false;     ///< true: the shift is observed or a stop rule uses it
   double tolerance = 0;          ///< FitSpec::tolerance

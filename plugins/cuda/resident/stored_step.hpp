@@ -63,8 +63,9 @@ class StoredStep : public Step<T> {
                   assign_part(part, samples);
                 });
   }
-  void for_each_part(lloyd::RowRange rows, const typename Step<T>::Body& body) override {
-    store_.walk(rows, nullptr, *cancel_requested_, stream_, body);
+  void for_each_part(lloyd::RowRange rows, const std::int32_t* skip,
+                     const typename Step<T>::Body& body) override {
+    store_.walk(rows, skip, *cancel_requested_, stream_, body);
   }
   bool repeats() const override { return store_.is_resident(); }
 

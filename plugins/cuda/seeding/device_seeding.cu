@@ -394,13 +394,14 @@ void DeviceSeeding<T>::for_each_piece(std::int64_t centroids, Observer* observer
   const double work = static_cast<double>(centroids) * static_cast<double>(dataset_.features);
   const std::int64_t rows =
       std::max<std::int64_t>(static_cast<std::int64_t>(kWorkBetweenPolls / work), kThreads);
-  step_.for_each_part({0, dataset_.samples}, [&](RowRange part, const Samples<T>& samples) {
-    throw_if_cancelled(observer);
-    for (std::int64_t begin = part.begin; begin < part.end; begin += rows) {
-      if (begin > part.begin) wait(observer);
-      body({begin, std::min(begin + rows, part.end)}, samples);
-    }
-  });
+  step_.for_each_part({0, dataset_.samples}, nullptr,
+                      [&](RowRange part, const Samples<T>& samples) {
+                        throw_if_cancelled(observer);
+                        for (std::int64_t begin = part.begin; begin < part.end; begin += rows) {
+                          if (begin > part.begin) wait(observer);
+                          body({begin, std::min(begin + rows, part.end)}, samples);
+                        }
+                      });
 }
 
 // Copies `count` words from device memory, and waits for the stream. The result is valid until the

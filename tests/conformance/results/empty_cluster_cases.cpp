@@ -34,6 +34,22 @@ void expect_update(const Context& context, const char* name, const Samples& samp
   expect_reference_bits(where, samples, setting, trial);
 }
 
+// Compares the parts of a record that `run` observes.
+void expect_same_record(const std::string& where, std::int64_t d, const Run& run,
+                        const Observed& expected, const Observed& got) {
+  expect(got.record.changed == expected.record.changed, "{}: changed is {}, expected {}", where,
+         got.record.changed, expected.record.changed);
+  expect(got.record.relocations == expected.record.relocations, "{}: {} relocations, expected {}",
+         where, got.record.relocations, expected.record.relocations);
+  expect_same(where, "the shift", expected.record.shift, got.record.shift);
+  if ((run.observe & kObserveInertia) != 0) {
+    expect_same(where, "the inertia", expected.record.inertia, got.record.inertia);
+  }
+  if ((run.observe & kObserveCentroids) != 0) {
+    expect_same(where, d, expected.centroids, got.centroids);
+  }
+}
+
 constexpr double kAway = 100;  // far from all samples, so the cluster is empty
 
 void relocate(const Context& context) {
@@ -100,6 +116,90 @@ void relocate_many(const Context& context) {
   verify_fits(context, fits);
 }
 
+// More samples are equally far than are wanted, and far more than a device may sort: those of the
+// smallest rows move. Rows 0 to 99 are on the centroid, rows 15000 and 17000 are farthest, and all
+// others are at distance 1.
+void relocate_ties_at_the_edge(const Context& context) {
+  constexpr std::int64_t kRows = 20000;
+  std::vector<double> values(kRows, 0.0);
+  for (std::size_t row = 100; row < values.size(); ++row) values[row] = row % 2 == 0 ? -1 : 1;
+  values[15000] = 2;
+  values[17000] = -2;
+  expect_update(context, "ties at the edge", line(std::move(values)),
+                {0, kAway, 2 * kAway, 3 * kAway, 4 * kAway, 5 * kAway}, EmptyClusters::relocate,
+                {3.0 / (kRows - 5), 2, -2, -1, 1, -1}, 5);
+}
+
+// The farthest two are the only members of their clusters, and cluster 3 has one sample to give:
+// those that move are the third, fifth and sixth of the farthest.
+void relocate_skips_exhausted_clusters(const Context& context) {
+  expect_update(context, "exhausted clusters", line({50, 0, 206, 3, 80, 205, 2, 1, 0}),
+                {0, 40, 72, 200, 10 * kAway, 20 * kAway, 30 * kAway}, EmptyClusters::relocate,
+                {1.0 / 3, 50, 80, 205, 206, 3, 2}, 3);
+}
+
+// Three samples at a distance > 0 for five empty clusters; one of them is the last of its cluster.
+void relocate_runs_out_of_samples(const Context& context) {
+  expect_update(context, "three candidates, five empty", line({0, 0, -3, 0, 4, 60, 0}),
+                {kAway, 0, 2 * kAway, 3 * kAway, 50, 4 * kAway, 5 * kAway}, EmptyClusters::relocate,
+                {4, 0, -3, 3 * kAway, 60, 4 * kAway, 5 * kAway}, 2);
+}
+
+// More clusters, and more empty ones, than a device handles at once.
+void relocate_thousands(const Context& context) {
+  constexpr std::int64_t kHalf = 2100;
+  const Samples samples = lattice(6000, 2, 100, 9);
+  std::vector<double> centroids = first_rows(samples, kHalf);
+  for (int away = 1; away <= kHalf; ++away) {
+    centroids.insert(centroids.end(), {10 * kAway + away, 10 * kAway});
+  }
+  Setting setting = one_iteration(centroids, EmptyClusters::relocate);
+  setting.clusters = 2 * kHalf;
+  const Trial trial = fresh_fit(context, samples, setting);
+  expect(trial.result.relocations > kHalf / 2, "{} relocations", trial.result.relocations);
+  expect_reference_bits(describe("thousands of clusters", samples, setting), samples, setting,
+                        trial);
+}
+
+// Clusters become empty in several iterations of a fit. Its results and records do not depend on
+// what is observed, for which a device may finish iterations in different ways.
+void relocate_in_each_mode(const Context& context) {
+  for (const std::uint64_t seed : {0, 7, 17, 21, 26}) {
+    const Samples samples = lattice(40, 2, 1, seed);
+    Setting setting = one_iteration(first_rows(samples, 8), EmptyClusters::relocate);
+    setting.clusters = 8;
+    setting.max_iterations = 6;
+    const Dataset dataset = make_dataset(samples, context.dtype());
+    const OwnedSession session = context.open(dataset, make_spec(setting));
+    for (const bool fixed : {false, true}) {
+      setting.fixed = fixed;
+      const std::string where = describe("relocate in each mode", samples, setting);
+      const reference::Fit expected = reference::fit(samples, reference_settings(setting));
+      std::int64_t relocating = 0;
+      for (const auto& iteration : expected.trace) relocating += iteration.relocations > 0 ? 1 : 0;
+      expect(relocating > 1, "{}: {} iterations relocate", where, relocating);
+      const Trial all = run_fit(*session, samples, setting);
+      expect(all.status.ok(), "{}: fit() failed: {}", where, status_message(all.status));
+      check_trace(context, where, samples, setting, all);
+      check_stop(where, setting, all);
+      if (context.canonical()) expect_reference_bits(where, samples, setting, all);
+      for (const Run& run : {Run{kObserveAll & ~kObserveLabels}, Run{kObserveIterations}, Run{0},
+                             Run{kObserveAll, true}, Run{0, true}}) {
+        const std::string mode =
+            fmt::format("{}, observe = {:#x}, profile = {}", where, run.observe, run.profile);
+        const Trial trial = run_fit(*session, samples, setting, run);
+        expect(trial.status.ok(), "{}: fit() failed: {}", mode, status_message(trial.status));
+        if (!context.repeatable()) continue;
+        expect_same_fit(mode, samples.d, all, trial);
+        for (std::size_t t = 0; t < trial.trace.size(); ++t) {
+          expect_same_record(fmt::format("{}, iteration {}", mode, t + 1), samples.d, run,
+                             all.trace[t], trial.trace[t]);
+        }
+      }
+    }
+  }
+}
+
 // Several empty clusters take samples from the same cluster, in descending order of distance.
 void relocate_drains_in_order(const Context& context) {
   expect_update(context, "three from one", line({0, 0, 10, 12, 11, 0, 0}),
@@ -151,6 +251,13 @@ void add_empty_cluster_cases(std::vector<Case>& cases) {
   cases.push_back({"empty/relocate-drains-in-order", Scope::variants, relocate_drains_in_order});
   cases.push_back({"empty/relocate-and-go-on", Scope::variants, relocate_and_go_on});
   cases.push_back({"empty/relocate-many", Scope::variants, relocate_many});
+  cases.push_back({"empty/relocate-ties-at-the-edge", Scope::variants, relocate_ties_at_the_edge});
+  cases.push_back({"empty/relocate-skips-exhausted-clusters", Scope::variants,
+                   relocate_skips_exhausted_clusters});
+  cases.push_back(
+      {"empty/relocate-runs-out-of-samples", Scope::variants, relocate_runs_out_of_samples});
+  cases.push_back({"empty/relocate-thousands", Scope::defaults, relocate_thousands});
+  cases.push_back({"empty/relocate-in-each-mode", Scope::variants, relocate_in_each_mode});
   cases.push_back({"empty/keep", Scope::variants, keep});
   cases.push_back({"empty/error", Scope::variants, error});
 }
