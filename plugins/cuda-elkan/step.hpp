@@ -40,6 +40,7 @@ class ElkanStep final : public lloyd_cuda::Step<T> {
   // graph.
   bool repeats() const override { return keeps_all_rows() && has_bounds_ && has_totals_; }
   bool counts_distances() const override { return true; }
+  bool streams_samples() const override { return batches_ != nullptr; }
   std::int64_t distances() override;
   using Body = typename lloyd_cuda::Step<T>::Body;
   void for_each_part(lloyd::RowRange rows, const std::int32_t* skip, const Body& body) override;

@@ -25,9 +25,9 @@ namespace {
 // than copying from pageable memory.
 constexpr std::int64_t kMaxPinnedCentroids = 1 << 17;
 
-// Maximum number of values of the centroids in the slots of a ReportRing. With more, an iteration
-// takes so long that the host need not be many iterations ahead.
-constexpr std::int64_t kMaxObservedCentroids = 1 << 19;
+// Maximum number of values in the slots of a ReportRing: 4 MiB of pinned memory. Larger centroids
+// are copied, and fewer iterations are enqueued ahead.
+constexpr std::int64_t kMaxRingValues = 1 << 19;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ lloyd::MemoryEstimate DeviceLoop<T>::estimate(const lloyd::ProblemShape& shape) 
   // finishes: centroids twice, sums as words and as totals.
   const double observed = cells * ReportRing::kSlots;
   const double host =
-      (observed <= kMaxObservedCentroids ? observed * sizeof(double) : 0) +
+      (observed <= kMaxRingValues ? observed * sizeof(double) : 0) +
       cells * (3 * sizeof(double) + sizeof(lloyd::SumWords) + lloyd::SumPlan::kMaxBytesPerCell) +
       k * (3 * sizeof(std::int64_t) + 2 * sizeof(lloyd::FarSample));
   return make_estimate(host, device);
@@ -82,7 +82,7 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
     const std::int64_t cells = clusters * dataset_.features;
     initial_centroids_ = PinnedBuffer<double>();
     if (cells <= kMaxPinnedCentroids) initial_centroids_ = PinnedBuffer<double>(cells);
-    observed_centroids_ = PinnedBuffer<double>();
+    reported_centroids_ = PinnedBuffer<double>();
     for (int slot = 0; slot < 2; ++slot) {
       centroids_[slot].resize(cells);
       if constexpr (sizeof(T) == sizeof(float)) rounded_[slot].resize(cells);
@@ -94,8 +94,8 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
   step_.prepare(clusters, cancel_requested_);
 }
 
-// Enqueues a copy of centroids in host memory or, if `device_centroids` is not null, in device
-// memory.
+// Enqueues the upload of `centroids` to a slot or, unless it is null, the copy of
+// `device_centroids`.
 template <class T>
 void DeviceLoop<T>::set_centroids(const double* centroids, std::size_t slot,
                                   const double* device_centroids) {
@@ -194,16 +194,20 @@ Pass DeviceLoop<T>::pass_of(std::int64_t iteration, RowRange rows) const {
   return pass;
 }
 
-// Where a fit reports its iterations. Centroids are reported unless that takes too much memory.
+// Returns the ring of a fit. Allocates the slots of the centroids in the first observed fit, unless
+// they are too large.
 template <class T>
-ReportRing DeviceLoop<T>::report_ring(bool with_inertia) {
+ReportRing DeviceLoop<T>::prepare_report_ring(bool with_inertia) {
   const std::int64_t values = ReportRing::kSlots * cells();
-  if (observed_centroids_.size() == 0 && values <= kMaxObservedCentroids) {
-    observed_centroids_ = PinnedBuffer<double>(values);
+  if (reported_centroids_.size() == 0 && values <= kMaxRingValues) {
+    try {
+      reported_centroids_ = PinnedBuffer<double>(values);
+    } catch (const lloyd::StatusError&) {  // too little memory: the fit copies its centroids
+    }
   }
   ReportRing ring;
   ring.reports = reports_.device_data();
-  if (observed_centroids_.size() > 0) ring.centroids = observed_centroids_.device_data();
+  if (reported_centroids_.size() > 0) ring.centroids = reported_centroids_.device_data();
   if (!with_inertia) return ring;
   ring.inertia_slots = inertias_.device_data();
   ring.inertia_sum = inertia_.data();
@@ -237,7 +241,8 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
 template <class T>
 void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long long* counts,
                             unsigned long long* inertia) {
-  step_.for_each_part(rows, nullptr, [&](RowRange part, const Samples<T>& samples) {
+  const std::int32_t* const halt = &device_state_.data()->halt;
+  step_.for_each_part(rows, halt, [&](RowRange part, const Samples<T>& samples) {
     Measurement<T> measurement;
     measurement.rows = part;
     measurement.samples = samples;
@@ -246,7 +251,7 @@ void DeviceLoop<T>::measure(std::int64_t iteration, RowRange rows, unsigned long
     measurement.labels = labels_.data();
     measurement.counts = counts;
     measurement.inertia = inertia;
-    measurement.halt = &device_state_.data()->halt;
+    measurement.halt = halt;
     enqueue_measurement(measurement, stream_);
   });
 }

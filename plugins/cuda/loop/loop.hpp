@@ -108,7 +108,7 @@ class DeviceLoop {
 
   Pass pass_of(std::int64_t iteration, lloyd::RowRange rows) const;
   Finish finish_of(const lloyd::FitSpec& spec, std::int64_t iteration) const;
-  ReportRing report_ring(bool with_inertia);
+  ReportRing prepare_report_ring(bool with_inertia);
 
   void measure(std::int64_t iteration, lloyd::RowRange rows, unsigned long long* counts,
                unsigned long long* inertia);
@@ -174,7 +174,7 @@ class DeviceLoop {
   // The memory of a ReportRing.
   PinnedBuffer<IterationReport> reports_{ReportRing::kSlots};
   PinnedBuffer<unsigned long long> inertias_{ReportRing::kSlots * lloyd::ExactSum::kChunks};
-  PinnedBuffer<double> observed_centroids_;  // empty before the first observed fit, or if large
+  PinnedBuffer<double> reported_centroids_;  // empty before the first observed fit, or if large
   PinnedBuffer<unsigned long long> progress_{1};
   PinnedBuffer<std::int32_t> cancel_flag_{1};
   unsigned long long* device_progress_;  // device pointer to progress_

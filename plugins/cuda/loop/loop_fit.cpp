@@ -3,6 +3,8 @@
 #include <thread>
 #include <utility>
 
+#include <lloyd/plugin/sdk/guard.hpp>
+
 #include "cuda/loop/loop_passes.hpp"
 
 namespace lloyd_cuda {
@@ -17,8 +19,10 @@ namespace {
 // Iterations that the host enqueues ahead of the device: enough to keep it busy, but few enough to
 // skip quickly after the fit has stopped.
 constexpr std::int64_t kIterationsAhead = 16;
-// The same if centroids are not reported: the second one overwrites the centroids of the first.
-constexpr std::int64_t kIterationsAheadUnreported = 2;
+// The same if centroids are not reported: iteration i + 2 overwrites those that iteration i has
+// computed, so the host must fetch them first. Also if enqueueing an iteration waits for the one
+// before it.
+constexpr std::int64_t kFewIterationsAhead = 2;
 // Iterations of a graph: an even number, since iterations alternate between two buffers.
 constexpr std::int64_t kGraphIterations = 8;
 // Iterations before a graph is recorded, unless the last fit was the same.
@@ -40,20 +44,30 @@ DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* o
     : loop_(loop), spec_(spec) {
   mode_ = mode_of(loop, spec, observer != nullptr && spec.observe != 0);
   if (mode_ == Mode::reported) {
-    ring_ = loop.report_ring((spec.observe & lloyd::kObserveInertia) != 0);
+    ring_ = loop.prepare_report_ring((spec.observe & lloyd::kObserveInertia) != 0);
   }
-  const bool may_overwrite = mode_ == Mode::unobserved || ring_.centroids != nullptr;
-  max_ahead_ = may_overwrite ? kIterationsAhead : kIterationsAheadUnreported;
+  const bool results_are_kept = ring_.centroids != nullptr && !loop.step_.streams_samples();
+  max_ahead_ =
+      mode_ == Mode::unobserved || results_are_kept ? kIterationsAhead : kFewIterationsAhead;
   changes_wanted_ = mode_ != Mode::unobserved || spec.stop_rule == lloyd::StopRule::converge ||
                     loop.step_.sums_changes();
 }
 
 template <class T>
+DeviceLoop<T>::Passes::~Passes() {
+  if (closed_) return;
+  lloyd::guarded([&] {
+    loop_.raise_cancel();
+    loop_.stream_.synchronize();
+  });
+}
+
+template <class T>
 auto DeviceLoop<T>::Passes::mode_of(const DeviceLoop& loop, const FitSpec& spec, bool observed)
     -> Mode {
-  if (spec.profile != 0 || !loop.plan_.is_integer()) return Mode::alone;
+  if (spec.profile != 0 || !loop.plan_.is_integer()) return Mode::synchronous;
   if (!observed) return Mode::unobserved;
-  return (spec.observe & lloyd::kObserveLabels) != 0 ? Mode::alone : Mode::reported;
+  return (spec.observe & lloyd::kObserveLabels) != 0 ? Mode::synchronous : Mode::reported;
 }
 
 template <class T>
@@ -70,8 +84,8 @@ template <class T>
 void DeviceLoop<T>::Passes::assign() {
   if (loop_.poll_cancel()) lloyd::throw_cancelled();
   const std::int64_t iteration = loop_.state_.iterations;
-  if (mode_ == Mode::alone) enqueue_assignment(iteration);
-  if (mode_ == Mode::reported) enqueue_reported(iteration);
+  if (mode_ == Mode::synchronous) enqueue_assignment(iteration);
+  if (mode_ == Mode::reported) enqueue_ahead(iteration);
 }
 
 template <class T>
@@ -103,7 +117,7 @@ FinishedIterations DeviceLoop<T>::Passes::update(std::int64_t) {
   } else if (mode_ == Mode::reported) {
     finish_reported(iteration);
   } else {
-    finish_alone(iteration);
+    finish_synchronously(iteration);
   }
   const std::int64_t finished = loop_.state_.iterations - iteration;
   if (finished == 0) {
@@ -165,9 +179,9 @@ void DeviceLoop<T>::Passes::enqueue_iteration(std::int64_t iteration) {
   enqueue_finish(finish, loop_.stream_);
 }
 
-// Enqueues one or more iterations from `first` on, at most kIterationsAhead; `finished` are over
-// for the device and, if it is observed, the host. Returns how many; 0 if enough are queued or
-// max_iterations is reached.
+// Enqueues one or more iterations from `first` on, at most kIterationsAhead. `finished`: iterations
+// that the device has finished or, in an observed fit, the host. Returns how many it enqueued; 0 if
+// enough are queued or max_iterations is reached.
 template <class T>
 std::int64_t DeviceLoop<T>::Passes::enqueue_iterations(std::int64_t first, std::int64_t finished) {
   const std::int64_t ahead = first - finished;
@@ -231,19 +245,20 @@ void DeviceLoop<T>::Passes::run_ahead() {
   loop_.fetch_state();
 }
 
-// Enqueues iterations, of which the host has finished `finished`, until enough are queued.
+// Keeps max_ahead_ iterations enqueued beyond the `finished` that the host has processed.
 template <class T>
-void DeviceLoop<T>::Passes::enqueue_reported(std::int64_t finished) {
-  static_assert(ReportRing::kSlots >= 2 * kIterationsAhead);
+void DeviceLoop<T>::Passes::enqueue_ahead(std::int64_t finished) {
   enqueued_ = std::max(enqueued_, finished);
   for (;;) {
-    // Those that the next call may enqueue; none of them has the slot of the last finished one.
+    // Clears the reports of all iterations that the next call may enqueue. The slot of the last
+    // finished iteration stays.
+    static_assert(ReportRing::kSlots > kIterationsAhead);
     for (std::int64_t i = enqueued_; i < finished + kIterationsAhead; ++i) {
       loop_.reports_[i % ReportRing::kSlots] = {};
     }
     const std::int64_t added = enqueue_iterations(enqueued_, finished);
-    if (added == 0) return;
     enqueued_ += added;
+    if (added == 0 || loop_.progress().halted || loop_.poll_cancel()) return;
   }
 }
 
@@ -254,7 +269,7 @@ void DeviceLoop<T>::Passes::wait_for(std::int64_t iteration) {
     const Progress progress = loop_.progress();
     return progress.halted || progress.iterations > iteration;
   };
-  // The stream throws if a kernel failed.
+  // finished() throws if a kernel failed.
   loop_.wait_until([&] { return reached() || (loop_.stream_.finished() && reached()); });
 }
 
@@ -268,10 +283,10 @@ IterationReport DeviceLoop<T>::Passes::report_of(std::int64_t iteration) const {
 template <class T>
 double* DeviceLoop<T>::Passes::reported_centroids(std::int64_t finished) const {
   if (ring_.centroids == nullptr) return nullptr;
-  return loop_.observed_centroids_.data() + (finished - 1) % ReportRing::kSlots * loop_.cells();
+  return loop_.reported_centroids_.data() + (finished - 1) % ReportRing::kSlots * loop_.cells();
 }
 
-// Finishes an iteration that enqueue_reported() enqueued. Those after it may be running.
+// Finishes an iteration that enqueue_ahead() enqueued. Those after it may be running.
 template <class T>
 void DeviceLoop<T>::Passes::finish_reported(std::int64_t iteration) {
   wait_for(iteration);
@@ -293,7 +308,7 @@ void DeviceLoop<T>::Passes::finish_reported(std::int64_t iteration) {
 
 // Finishes the one iteration whose assignment is enqueued.
 template <class T>
-void DeviceLoop<T>::Passes::finish_alone(std::int64_t iteration) {
+void DeviceLoop<T>::Passes::finish_synchronously(std::int64_t iteration) {
   if (loop_.plan_.is_integer()) enqueue_update(iteration);
   begin_phase(Phase::none);
   loop_.wait();
@@ -378,7 +393,9 @@ void DeviceLoop<T>::Passes::close(FitResult& result) {
 
 template <class T>
 void DeviceLoop<T>::Passes::report(FitResult& result) {
-  if (!closed_) loop_.raise_cancel();  // the device may be ahead of the observer that cancelled
+  // Iterations beyond the last observed one may be running: ends them, also because a step that
+  // counts distances waits for them. Its count may include passes after the last finished one.
+  if (!closed_) loop_.raise_cancel();
   const std::int64_t counted = loop_.step_.distances();
   const std::int64_t passes = loop_.state_.iterations + (closed_ ? 1 : 0);
   result.distances = counted >= 0 ? counted : passes * loop_.dataset_.samples * loop_.clusters_;

@@ -21,6 +21,11 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
  public:
   /// After DeviceLoop::prepare(). All arguments must outlive the passes.
   Passes(DeviceLoop& loop, const lloyd::FitSpec& spec, lloyd::Observer* observer);
+  /// After a cancellation or an error, ends the iterations that are still enqueued: they use memory
+  /// of the loop.
+  ~Passes();
+  Passes(const Passes&) = delete;
+  Passes& operator=(const Passes&) = delete;
 
   void begin() override;
   void assign() override;
@@ -41,7 +46,9 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   enum class Mode {
     unobserved,  ///< update() enqueues iterations until the fit ends
     reported,    ///< further iterations run while the observer receives the report of one
-    alone,       ///< the host waits for each: for profiled fits, observed labels, compensated sums
+    /// The host waits for each iteration: in profiled fits, for observed labels, for compensated
+    /// sums.
+    synchronous,
   };
   static Mode mode_of(const DeviceLoop& loop, const lloyd::FitSpec& spec, bool observed);
 
@@ -52,12 +59,12 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   void enqueue_iteration(std::int64_t iteration);
   std::int64_t enqueue_iterations(std::int64_t first, std::int64_t finished);
   void run_ahead();
-  void enqueue_reported(std::int64_t iteration);
+  void enqueue_ahead(std::int64_t finished);
   void wait_for(std::int64_t iteration);
   IterationReport report_of(std::int64_t iteration) const;
   double* reported_centroids(std::int64_t finished) const;
   void finish_reported(std::int64_t iteration);
-  void finish_alone(std::int64_t iteration);
+  void finish_synchronously(std::int64_t iteration);
   void finish_halted();
   void finish_by_relocating();
   void finish_on_host();
@@ -68,7 +75,7 @@ class DeviceLoop<T>::Passes final : public lloyd::FitPasses, public lloyd::Reloc
   const lloyd::FitSpec& spec_;
   Mode mode_;
   ReportRing ring_;            // with Mode::reported
-  std::int64_t max_ahead_;     // iterations that may be enqueued and not finished
+  std::int64_t max_ahead_;     // maximum number of enqueued, unfinished iterations
   std::int64_t enqueued_ = 0;  // number of iterations enqueued so far; with Mode::reported
   bool changes_wanted_;        // the device counts changed labels and keeps all labels up to date
   std::optional<bool> repeats_last_fit_;  // set in the first odd iteration without a graph

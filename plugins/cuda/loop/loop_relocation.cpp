@@ -79,7 +79,7 @@ void DeviceLoop<T>::Passes::finish_by_relocating() {
 
   finish.totals = finish.next_totals;
   finish.ring = ring_;
-  finish.ring.inertias = nullptr;  // the inertia was reported when the iteration halted
+  finish.ring.inertia_slots = nullptr;  // the inertia was reported when the iteration halted
   finish.keeps_totals = true;
   finish.halt_when_empty = false;
   finish.relocates = true;

@@ -94,6 +94,9 @@ class Step {
   /// nothing, so that a CUDA graph of some iterations can be launched again and again. Iterations
   /// differ only in the slots of the double buffers: the pass arguments alternate between two sets.
   virtual bool repeats() const { return false; }
+  /// True if enqueueing a pass waits for the passes before it, because samples are streamed to the
+  /// device.
+  virtual bool streams_samples() const { return false; }
   /// True for steps that prune and count the distances that they evaluate. False: every pass
   /// evaluates rows x k.
   virtual bool counts_distances() const { return false; }

@@ -68,6 +68,7 @@ class StoredStep : public Step<T> {
     store_.walk(rows, skip, *cancel_requested_, stream_, body);
   }
   bool repeats() const override { return store_.is_resident(); }
+  bool streams_samples() const override { return !store_.is_resident(); }
 
  protected:
   /// Called before the parts of a pass.
