@@ -175,6 +175,39 @@ void device_pass_sequence(const Context& context) {
   }
 }
 
+// Adds up the distances of alternating passes and those of the same passes by PassKernels alone.
+class DistanceAccount {
+ public:
+  // `plain`: of another session on the same samples.
+  DistanceAccount(PassKernels& plain, const NamedSamples& data)
+      : plain_(plain),
+        data_(data),
+        totals_(data.limbs, kPassClusters, data.samples.d),
+        length_(centroid_sequence(data.samples).size()) {}
+
+  // `ends_on_host`: the last pass of a sequence reports the distances of the one before, if a
+  // device has counted those.
+  void add(const std::vector<double>& centroids, std::int64_t distances, bool ends_on_host) {
+    if (passes_ % length_ == 0) {
+      begin(plain_, kPassClusters, data_.limbs);
+      expected_ = reported_ = 0;
+    }
+    expected_ += run_pass(plain_, centroids, totals_).distances;
+    reported_ += distances;
+    if (++passes_ % length_ != 0 || !ends_on_host) return;
+    expect(reported_ == expected_, "{}: alternating passes report {} distances, host passes {}",
+           data_.name, reported_, expected_);
+  }
+
+ private:
+  PassKernels& plain_;
+  const NamedSamples& data_;
+  Totals totals_;
+  std::size_t length_;
+  std::size_t passes_ = 0;
+  std::int64_t expected_ = 0, reported_ = 0;
+};
+
 // Passes of both kinds follow each other.
 void device_pass_alternating(const Context& context) {
   DeviceMemory& memory = memory_of(context);
@@ -183,17 +216,21 @@ void device_pass_alternating(const Context& context) {
     const OwnedSession checking = context.open(dataset, kPassClusters);
     for (const bool begins_on_device : {false, true}) {
       const OwnedSession session = context.open(dataset, kPassClusters);
+      const OwnedSession plain = context.open(dataset, kPassClusters);
       PassKernels& kernels = kernels_of(*session);
       DevicePasses& passes = device_passes_of(*session);
+      DistanceAccount account(kernels_of(*plain), data);
       bool on_device = begins_on_device;
       check_pass_sequence(
           context, data, kernels, *checking,
           [&](const std::vector<double>& centroids, Totals& totals, ExactSum& inertia) {
-            if (std::exchange(on_device, !on_device)) {
-              return run_device_pass(memory, passes, data.samples.d, centroids, totals, inertia);
-            }
-            PassResult result = run_pass(kernels, centroids, totals, &inertia);
-            result.distances /= 2;  // may include those of the pass before
+            const bool is_on_device = std::exchange(on_device, !on_device);
+            PassResult result = is_on_device ? run_device_pass(memory, passes, data.samples.d,
+                                                               centroids, totals, inertia)
+                                             : run_pass(kernels, centroids, totals, &inertia);
+            account.add(centroids, result.distances, begins_on_device);
+            // May include those of the pass before, which the account has checked.
+            if (!is_on_device) result.distances /= 2;
             return result;
           });
     }
