@@ -49,7 +49,9 @@ class Event {
     return *this;
   }
 
-  void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "timing"); }
+  void record(cudaStream_t stream) const {
+    check(cudaEventRecord(event_, stream), "recording an event");
+  }
   void synchronize() const { check(cudaEventSynchronize(event_), "running kernels"); }
   /// True if the stream has reached the last record(), or there was none.
   bool finished() const {

@@ -316,6 +316,10 @@ void DeviceLoop<T>::raise_cancel() {
                         cudaMemcpyHostToDevice, side_stream_),
         "cancelling");
   side_stream_.synchronize();
+  // Once more in the order of the stream, which may still have to write an earlier state.
+  check(cudaMemcpyAsync(&device_state_.data()->halt, cancel_flag_.data(), sizeof(std::int32_t),
+                        cudaMemcpyHostToDevice, stream_),
+        "cancelling");
   cancel_raised_ = true;
 }
 

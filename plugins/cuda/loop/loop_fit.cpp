@@ -16,12 +16,12 @@ using lloyd::Observer;
 
 namespace {
 
-// Iterations that the host enqueues ahead of the device: enough to keep it busy, but few enough to
-// skip quickly after the fit has stopped.
+// Iterations that the host enqueues ahead of the device: enough to keep it busy, but few enough
+// that the kernels left over after a stop cost little.
 constexpr std::int64_t kIterationsAhead = 16;
-// The same if centroids are not reported: iteration i + 2 overwrites those that iteration i has
-// computed, so the host must fetch them first. Also if enqueueing an iteration waits for the one
-// before it.
+// The same if the ring holds no centroids, because iteration i + 2 overwrites those of iteration i
+// before the host has fetched them; and if samples are streamed, because enqueueing an iteration
+// then waits for the one before it.
 constexpr std::int64_t kFewIterationsAhead = 2;
 // Iterations of a graph: an even number, since iterations alternate between two buffers.
 constexpr std::int64_t kGraphIterations = 8;
@@ -56,10 +56,8 @@ DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* o
 template <class T>
 DeviceLoop<T>::Passes::~Passes() {
   if (closed_) return;
-  lloyd::guarded([&] {
-    loop_.raise_cancel();
-    loop_.stream_.synchronize();
-  });
+  lloyd::guarded([&] { loop_.raise_cancel(); });
+  lloyd::guarded([&] { loop_.stream_.synchronize(); });
 }
 
 template <class T>

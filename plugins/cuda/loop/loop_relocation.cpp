@@ -71,10 +71,10 @@ void DeviceLoop<T>::Passes::finish_by_relocating() {
   // Samples are moved in the totals of the next iteration. Those of this one stay as they are: they
   // match the labels, and the next iteration may continue from them.
   loop_.copy_totals_to(iteration + 1);
-  enqueue_choice(update, stream);
+  enqueue_choose_relocations(update, stream);
   loop_.step_.for_each_part(loop_.all_rows(), nullptr,
                             [&](RowRange part, const Samples<T>& samples) {
-                              enqueue_moves(update, part, samples, stream);
+                              enqueue_move_samples(update, part, samples, stream);
                             });
 
   finish.totals = finish.next_totals;

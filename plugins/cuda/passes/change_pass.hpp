@@ -26,9 +26,8 @@ struct ChangeTargets {
   std::int64_t* changed = nullptr;  ///< 1: number of changed labels
 };
 
-/// Enqueues the addition of totals - former to `targets`, sums in limbs (lloyd::add_limbs()), and
-/// of
-/// `*changed`, in device memory, to `targets.changed`.
+/// Enqueues two additions to `targets`: totals - former (sums in limbs, lloyd::add_limbs()), and
+/// `*changed` (device memory) to `targets.changed`.
 void enqueue_add_changes(const Totals& totals, const Totals& former,
                          const unsigned long long* changed, const ChangeTargets& targets,
                          std::int64_t clusters, std::int64_t features, cudaStream_t stream);

@@ -15,7 +15,7 @@ namespace lloyd_cuda {
 enum Halt : std::int32_t {
   kHaltNone = 0,
   kHaltStopped = 1,    ///< a stop rule was met
-  kHaltEmpty = 2,      ///< a cluster is empty: the host enqueues what ends the iteration
+  kHaltEmpty = 2,      ///< a cluster is empty: the host has it relocated, or fails the fit
   kHaltCancelled = 3,  ///< the observer cancelled the fit
 };
 

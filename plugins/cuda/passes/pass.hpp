@@ -104,9 +104,9 @@ class Step {
   /// not count them.
   virtual std::int64_t distances() { return -1; }
   /// Calls body(part, samples) for consecutive parts that cover `rows`. The samples of a part stay
-  /// on the device until the work that the body enqueued on the stream has finished. `skip`, in
-  /// device memory: no samples are copied to the device if it is not 0 when the stream comes to
-  /// them; the body may not be called then. Null: no part is left out.
+  /// on the device until the work that the body enqueued on the stream has finished. `skip` (device
+  /// memory, or null): if it is not 0 when the stream reaches a part, the samples of that part need
+  /// not be copied, and the body may or may not be called for it.
   using Body = std::function<void(lloyd::RowRange part, const Samples<T>& samples)>;
   virtual void for_each_part(lloyd::RowRange rows, const std::int32_t* skip, const Body& body) = 0;
   /// Choices made for the passes since prepare(), in a few words for the record; may be empty. Does

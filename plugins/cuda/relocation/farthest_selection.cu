@@ -24,20 +24,21 @@ constexpr int kDistanceBits = 63;
 // Bits begin to end - 1 of one member of a SelectionKey. A bucket is the samples with the same
 // higher digits.
 struct Digit {
-  bool of_rows;  // true: of SelectionKey::rows_after; false: of SelectionKey::distance
+  bool is_row_digit;  // true: of SelectionKey::rows_after; false: of SelectionKey::distance
   int begin;
   int end;
 
   __device__ bool in_bucket(const SelectionKey& a, const SelectionKey& b) const {
-    if (!of_rows) return a.distance >> end == b.distance >> end;
+    if (!is_row_digit) return a.distance >> end == b.distance >> end;
     return a.distance == b.distance && a.rows_after >> end == b.rows_after >> end;
   }
-  __device__ int of(const SelectionKey& key) const {
-    const unsigned long long bits = of_rows ? key.rows_after : key.distance;
+  __device__ int extract(const SelectionKey& key) const {
+    const unsigned long long bits = is_row_digit ? key.rows_after : key.distance;
     return static_cast<int>(bits >> begin & ((1ull << (end - begin)) - 1));
   }
   __device__ void set(SelectionKey& key, int digit) const {
-    (of_rows ? key.rows_after : key.distance) |= static_cast<unsigned long long>(digit) << begin;
+    (is_row_digit ? key.rows_after : key.distance) |= static_cast<unsigned long long>(digit)
+                                                      << begin;
   }
 };
 
@@ -73,7 +74,7 @@ __device__ void for_each_key(const Part<T>& part, const Body& body) {
 }
 
 // Adds the samples in the bucket of the threshold to a histogram of their next digit. Each thread
-// counts equal digits in a row in a register, since many samples have the same exponent, or the
+// counts a run of equal digits in a register, since many samples have the same exponent, or the
 // same distance.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
@@ -86,18 +87,18 @@ __global__ void __launch_bounds__(kThreads)
 
   const SelectionKey threshold = state->threshold;
   int last_bin = 0;
-  unsigned int in_a_row = 0;
+  unsigned int run_length = 0;
   for_each_key(part, [&](std::int64_t, std::int32_t, const SelectionKey& key) {
     if (!digit.in_bucket(key, threshold)) return;
-    const int bin = digit.of(key);
-    if (bin != last_bin && in_a_row != 0) {
-      atomicAdd(counts + last_bin, in_a_row);
-      in_a_row = 0;
+    const int bin = digit.extract(key);
+    if (bin != last_bin && run_length != 0) {
+      atomicAdd(counts + last_bin, run_length);
+      run_length = 0;
     }
     last_bin = bin;
-    ++in_a_row;
+    ++run_length;
   });
-  if (in_a_row != 0) atomicAdd(counts + last_bin, in_a_row);
+  if (run_length != 0) atomicAdd(counts + last_bin, run_length);
   __syncthreads();
 
   for (int bin = static_cast<int>(threadIdx.x); bin < kBins; bin += kThreads) {
@@ -179,9 +180,9 @@ void FarthestSelection::enqueue(Step<T>& step, const AssignedRows& assigned, cud
   state_.fill_bytes(0, stream);
   histogram_.fill_bytes(0, stream);
   candidates_.fill_bytes(0, stream);  // entries at distance 0 are sorted last
-  const auto enqueue_rounds = [&](bool of_rows, int bits) {
+  const auto enqueue_rounds = [&](bool is_row_digit, int bits) {
     for (int end = bits; end > 0; end -= kDigitBits) {
-      const Digit digit{of_rows, std::max(end - kDigitBits, 0), end};
+      const Digit digit{is_row_digit, std::max(end - kDigitBits, 0), end};
       step.for_each_part(assigned.rows, &state_.data()->settled,
                          [&](lloyd::RowRange rows, const Samples<T>& samples) {
                            const Part<T> part{assigned, rows, samples};

@@ -17,15 +17,16 @@ namespace lloyd_cuda {
 /// Orders samples as lloyd::FarthestSamples does: the farther sample has the larger key, and of
 /// equally far ones that with the smaller row. Compared by `distance`, then `rows_after`.
 struct SelectionKey {
-  unsigned long long distance;  ///< bits of the squared distance; as numbers >= 0, they order alike
+  unsigned long long
+      distance;  ///< bits of the squared distance; non-negative float64 order like their bits
   unsigned long long rows_after;  ///< number of searched rows after this one
 };
 
 /// State of a radix select, in device memory.
 struct SelectionState {
-  SelectionKey threshold;    ///< candidates have at least this key; digits not known yet are 0
-  std::int64_t above;        ///< samples whose known digits are larger than those of `threshold`
-  std::int32_t settled;      ///< 1: the candidates fit into the buffer, so no digit is needed
+  SelectionKey threshold;    ///< lower bound on the keys of candidates; unknown digits are 0
+  std::int64_t above;        ///< number of samples whose known digits exceed those of `threshold`
+  std::int32_t settled;      ///< 1: the candidates fit into the buffer; later rounds do nothing
   unsigned long long found;  ///< candidates that have been gathered
 };
 
@@ -45,11 +46,12 @@ struct SelectedSamples {
   const unsigned long long* found = nullptr;
 };
 
-/// Selects the `wanted` farthest samples on the device, without the host. A radix select finds the
-/// key of the last of them, from the most significant digit on: in each round, one kernel counts
-/// the samples by the next digit, and one picks the digit. As soon as few samples have at least the
-/// known digits, these candidates are gathered and sorted. Distances are not stored; each round
-/// computes them again. Usually two or three rounds count; the others return immediately.
+/// Selects the `wanted` farthest samples on the device, without the host. A radix select
+/// determines the key of the `wanted`-th farthest sample digit by digit, the most significant one
+/// first: in each round, one kernel counts the samples by their next digit, and one picks the
+/// digit. Once the candidates (samples whose key is not below the known digits) fit into the
+/// buffer, they are gathered and sorted. Distances are not stored; each round computes them again.
+/// Usually two or three rounds count; the others return immediately.
 /// Source: T. Alabi, J. D. Blanchard, B. Gordon, R. Steinbach, "Fast k-selection algorithms for
 /// graphics processing units", ACM Journal of Experimental Algorithmics 17, 2012 (radixSelect).
 class FarthestSelection {

@@ -16,19 +16,20 @@ constexpr std::int64_t kMaxSharedCounts = 4096;
 constexpr int kMoveThreads = 256;
 constexpr std::int64_t kMoveBlocks = 1024;
 
-// One block. The rule is sequential, so that one thread applies it, to samples that all threads
-// have read.
-__global__ void __launch_bounds__(kChoiceThreads) choice_kernel(RelocationUpdate update) {
+// One block. The rule is sequential: all threads load some samples, then thread 0 applies the rule
+// to them.
+__global__ void __launch_bounds__(kChoiceThreads) choose_kernel(RelocationUpdate update) {
   using Scan = cub::BlockScan<int, kChoiceThreads>;
   __shared__ typename Scan::TempStorage scan;
   __shared__ unsigned long long shared_counts[kMaxSharedCounts];
   __shared__ std::int32_t labels[kChoiceThreads];
-  __shared__ std::int32_t places[kChoiceThreads];  // index of the relocation; -1: it does not move
+  __shared__ std::int32_t relocation_of[kChoiceThreads];  // index; -1: the sample does not move
   __shared__ std::int32_t chosen;
   if (block_halted(&update.state->halt)) return;
   const int thread = static_cast<int>(threadIdx.x);
 
-  // The empty clusters, ascending. The loops of this kernel are the same for all threads.
+  // The empty clusters, ascending. All threads run the same number of loop
+  // iterations, so that they meet at the barriers.
   std::int32_t empty = 0;
   for (std::int64_t begin = 0; begin < update.clusters; begin += kChoiceThreads) {
     const std::int64_t c = begin + thread;
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(kChoiceThreads) choice_kernel(RelocationUpdate
     if (thread < size) {
       sample = update.farthest.samples[begin + thread];
       labels[thread] = sample.label;
-      places[thread] = -1;
+      relocation_of[thread] = -1;
     }
     __syncthreads();
     if (thread == 0) {
@@ -66,14 +67,14 @@ __global__ void __launch_bounds__(kChoiceThreads) choice_kernel(RelocationUpdate
         unsigned long long& count = counts[labels[i]];
         if (count < 2) continue;
         --count;
-        places[i] = relocations++;
+        relocation_of[i] = relocations++;
       }
       chosen = relocations;
     }
     __syncthreads();
     relocations = chosen;
-    if (thread < size && places[thread] >= 0) {
-      update.relocations[places[thread]].sample = sample;
+    if (thread < size && relocation_of[thread] >= 0) {
+      update.relocations[relocation_of[thread]].sample = sample;
     }
   }
   __syncthreads();
@@ -110,23 +111,23 @@ __global__ void __launch_bounds__(kMoveThreads)
 
 }  // namespace
 
-void enqueue_choice(const RelocationUpdate& update, cudaStream_t stream) {
-  choice_kernel<<<1, kChoiceThreads, 0, stream>>>(update);
-  check_launch("choice_kernel");
+void enqueue_choose_relocations(const RelocationUpdate& update, cudaStream_t stream) {
+  choose_kernel<<<1, kChoiceThreads, 0, stream>>>(update);
+  check_launch("choose_kernel");
 }
 
 template <class T>
-void enqueue_moves(const RelocationUpdate& update, lloyd::RowRange rows, const Samples<T>& samples,
-                   cudaStream_t stream) {
+void enqueue_move_samples(const RelocationUpdate& update, lloyd::RowRange rows,
+                          const Samples<T>& samples, cudaStream_t stream) {
   const std::int64_t cells = update.clusters * update.features;
   const std::int64_t blocks = std::min((cells + kMoveThreads - 1) / kMoveThreads, kMoveBlocks);
   move_kernel<T><<<static_cast<unsigned>(blocks), kMoveThreads, 0, stream>>>(update, rows, samples);
   check_launch("move_kernel");
 }
 
-template void enqueue_moves(const RelocationUpdate&, lloyd::RowRange, const Samples<float>&,
-                            cudaStream_t);
-template void enqueue_moves(const RelocationUpdate&, lloyd::RowRange, const Samples<double>&,
-                            cudaStream_t);
+template void enqueue_move_samples(const RelocationUpdate&, lloyd::RowRange, const Samples<float>&,
+                                   cudaStream_t);
+template void enqueue_move_samples(const RelocationUpdate&, lloyd::RowRange, const Samples<double>&,
+                                   cudaStream_t);
 
 }  // namespace lloyd_cuda

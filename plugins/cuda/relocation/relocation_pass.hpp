@@ -19,7 +19,7 @@ namespace lloyd_cuda {
 struct RelocationUpdate {
   std::int64_t clusters = 0;                 ///< k
   std::int64_t features = 0;                 ///< d
-  SelectedSamples farthest;                  ///< at least k are wanted, or all samples
+  SelectedSamples farthest;                  ///< selected with wanted >= min(k, n)
   SumScale scale;                            ///< of `totals`
   Totals totals;                             ///< of the assignment, in and out
   lloyd::Relocation* relocations = nullptr;  ///< k, output
@@ -28,13 +28,13 @@ struct RelocationUpdate {
 
 /// Enqueues the choice of the samples that move: lloyd::choose_relocations(). Writes the
 /// relocations, their number, and the counts of the totals.
-void enqueue_choice(const RelocationUpdate& update, cudaStream_t stream);
+void enqueue_choose_relocations(const RelocationUpdate& update, cudaStream_t stream);
 
 /// Enqueues the move of the chosen samples that are among `rows`: subtracts them from the sums of
-/// their clusters and adds them to those of the empty ones, exactly. After enqueue_choice(), once
-/// for every part of the rows, in any order.
+/// their clusters and adds them to those of the empty ones, exactly. After
+/// enqueue_choose_relocations(), once for every part of the rows, in any order.
 template <class T>
-void enqueue_moves(const RelocationUpdate& update, lloyd::RowRange rows, const Samples<T>& samples,
-                   cudaStream_t stream);
+void enqueue_move_samples(const RelocationUpdate& update, lloyd::RowRange rows,
+                          const Samples<T>& samples, cudaStream_t stream);
 
 }  // namespace lloyd_cuda

@@ -130,6 +130,51 @@ void relocate_ties_at_the_edge(const Context& context) {
                 {3.0 / (kRows - 5), 2, -2, -1, 1, -1}, 5);
 }
 
+// Squared distances differ only after their first 12 significant bits, and more samples are at all
+// of them than a device may sort: those at the largest, in the order of their rows, move.
+void relocate_close_distances(const Context& context) {
+  constexpr std::size_t kRows = 20000;
+  constexpr std::size_t kDistances = 512;
+  constexpr std::int64_t kClusters = 60;
+  std::vector<double> values;
+  for (std::size_t row = 0; row < kRows; ++row) {
+    values.push_back(1 + static_cast<double>(row % kDistances) * 0x1p-23);
+  }
+  const Samples samples = line(std::move(values));
+  std::vector<double> centroids = {0};
+  for (std::int64_t away = 1; away < kClusters; ++away)
+    centroids.push_back(kAway + static_cast<double>(away));
+  Setting setting = one_iteration(centroids, EmptyClusters::relocate);
+  setting.clusters = kClusters;
+  const Trial trial = fresh_fit(context, samples, setting);
+  expect(trial.result.relocations == kClusters - 1, "{} relocations", trial.result.relocations);
+  expect_reference_bits(describe("close distances", samples, setting), samples, setting, trial);
+}
+
+// The second iteration changes no label, but relocates a cluster: the fit goes on.
+void relocate_without_changes(const Context& context) {
+  const Samples samples = line({6, 6, 100, 102});
+  Setting setting = one_iteration({0, 500, 101}, EmptyClusters::relocate);
+  setting.clusters = 3;
+  setting.max_iterations = 10;
+  const std::string where = describe("without changes", samples, setting);
+  const reference::Fit expected = reference::fit(samples, reference_settings(setting));
+  expect(expected.trace.size() > 2 && expected.trace[1].changed == 0 &&
+             expected.trace[1].relocations > 0,
+         "{}: the second iteration of the reference changes labels or relocates nothing", where);
+  const Dataset dataset = make_dataset(samples, context.dtype());
+  const OwnedSession session = context.open(dataset, make_spec(setting));
+  for (const std::uint32_t observe : {kObserveAll, std::uint32_t{kObserveCentroids}, 0u}) {
+    Run run;
+    run.observe = observe;
+    const Trial trial = run_fit(*session, samples, setting, run);
+    expect(trial.status.ok(), "{}: fit() failed: {}", where, status_message(trial.status));
+    expect(trial.result.iterations == static_cast<std::int64_t>(expected.trace.size()),
+           "{}, observe = {:#x}: {} iterations, expected {}", where, observe,
+           trial.result.iterations, expected.trace.size());
+  }
+}
+
 // The farthest two are the only members of their clusters, and cluster 3 has one sample to give:
 // those that move are the third, fifth and sixth of the farthest.
 void relocate_skips_exhausted_clusters(const Context& context) {
@@ -189,6 +234,9 @@ void relocate_in_each_mode(const Context& context) {
             fmt::format("{}, observe = {:#x}, profile = {}", where, run.observe, run.profile);
         const Trial trial = run_fit(*session, samples, setting, run);
         expect(trial.status.ok(), "{}: fit() failed: {}", mode, status_message(trial.status));
+        const std::size_t records = run.observe != 0 ? all.trace.size() : 0;
+        expect(trial.trace.size() == records || !context.repeatable(),
+               "{}: {} records, expected {}", mode, trial.trace.size(), records);
         if (!context.repeatable()) continue;
         expect_same_fit(mode, samples.d, all, trial);
         for (std::size_t t = 0; t < trial.trace.size(); ++t) {
@@ -252,6 +300,8 @@ void add_empty_cluster_cases(std::vector<Case>& cases) {
   cases.push_back({"empty/relocate-and-go-on", Scope::variants, relocate_and_go_on});
   cases.push_back({"empty/relocate-many", Scope::variants, relocate_many});
   cases.push_back({"empty/relocate-ties-at-the-edge", Scope::variants, relocate_ties_at_the_edge});
+  cases.push_back({"empty/relocate-close-distances", Scope::variants, relocate_close_distances});
+  cases.push_back({"empty/relocate-without-changes", Scope::variants, relocate_without_changes});
   cases.push_back({"empty/relocate-skips-exhausted-clusters", Scope::variants,
                    relocate_skips_exhausted_clusters});
   cases.push_back(
