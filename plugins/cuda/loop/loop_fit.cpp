@@ -392,7 +392,7 @@ void DeviceLoop<T>::Passes::close(FitResult& result) {
 template <class T>
 void DeviceLoop<T>::Passes::report(FitResult& result) {
   // Iterations beyond the last observed one may be running: ends them, also because a step that
-  // counts distances waits for them. Its count may include passes after the last finished one.
+  // counts distances waits for them.
   if (!closed_) loop_.raise_cancel();
   const std::int64_t counted = loop_.step_.distances();
   const std::int64_t passes = loop_.state_.iterations + (closed_ ? 1 : 0);

@@ -130,7 +130,8 @@ class FitPasses {
   /// milliseconds.
   virtual double transfer_ms() { return 0; }
   /// Completes `result` when the fit has ended or was cancelled: the number of distances of the
-  /// finished passes, the exact fallbacks, and phase times that only the device can measure.
+  /// finished passes, the exact fallbacks, and phase times that only the device can measure. For a
+  /// cancelled fit, a device that counts distances may include passes after the last finished one.
   virtual void report(FitResult& result) = 0;
 
  protected:
