@@ -98,7 +98,8 @@ std::string note_of(const Request& request, const Configuration& configuration, 
   if (!accumulates) return note;
   if (configuration.fused) return note + ", sums in the same kernel";
   const std::int64_t tiles = configuration.tile.count(request.clusters, request.features);
-  note += request.sums_changes ? ", first sums in a second kernel" : ", sums in a second kernel";
+  note +=
+      request.sums_only_changes ? ", first sums in a second kernel" : ", sums in a second kernel";
   if (tiles > 1) note += " in " + std::to_string(tiles) + " tiles";
   return note;
 }

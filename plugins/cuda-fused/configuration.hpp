@@ -26,7 +26,7 @@ struct Request {
   int limbs = 1;                    ///< lloyd_cuda::SumScale::shared_limbs
   int block_size = 1024;            ///< maximum threads per block, as requested
   bool split = false;               ///< true: a second kernel computes the sums
-  bool sums_changes = false;        ///< true: later passes add changed samples in the first kernel
+  bool sums_only_changes = false;   ///< true: later passes add changed samples in the first kernel
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
 };
 

@@ -35,7 +35,7 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
     request_.features = dataset.features;
     request_.block_size = lloyd_cuda::block_size_of(parameters);
     request_.split = parameters.boolean("split");
-    request_.sums_changes = !request_.split;
+    request_.sums_only_changes = !request_.split;
     request_.space = static_cast<CentroidSpace>(parameters.choice("centroids"));
   }
 
@@ -77,7 +77,7 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
         });
     return true;
   }
-  bool sums_changes() const override { return request_.sums_changes; }
+  bool sums_only_changes() const override { return request_.sums_only_changes; }
   // Passes wait for constant memory, which all sessions share, so they cannot be recorded in a
   // graph.
   bool repeats() const override {

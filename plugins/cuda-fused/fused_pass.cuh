@@ -365,7 +365,7 @@ __device__ inline unsigned int assign_rows(const Pass& pass, const Samples<T>& s
       }
       if (!adds) continue;
       std::int32_t to = in_range[r] ? label : -1;
-      if (!pass.sums_changes) {
+      if (!pass.sums_only_changes) {
         former = -1;
       } else if (former == label) {
         to = -1;

@@ -21,7 +21,7 @@ struct Device {
 
 /// True if the pass sums only samples whose label changes. False in the first pass, which sums all.
 LLOYD_HOST_DEVICE inline bool sums_changes_only(const lloyd_cuda::Pass& pass) {
-  return pass.accumulates() && pass.sums_changes && pass.former_centroids != nullptr;
+  return pass.accumulates() && pass.sums_only_changes && pass.former_centroids != nullptr;
 }
 
 /// Labels the rows of a pass. If the configuration is fused and the pass accumulates, the same

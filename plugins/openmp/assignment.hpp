@@ -30,7 +30,7 @@ class Assignment {
 
   /// The data that `dataset` refers to and `team`, whose threads call assign(), must outlive it.
   /// Fits of at least `min_spatial_samples` samples may use spatial order, unless the samples come
-  /// in windows (move_samples()): spatial sorting reads all of them.
+  /// in windows (use_samples()): spatial sorting reads all of them.
   Assignment(const lloyd::DatasetView& dataset, lloyd::ThreadTeam& team, InstructionSet set,
              Algorithm algorithm, std::int64_t min_spatial_samples = SpatialScreen<T>::kMinSamples)
       : dataset_(dataset),
@@ -76,7 +76,7 @@ class Assignment {
       // A fit whose first pass is in row order stays in row order.
       if (fit_begins_ && spatial_allowed_) leave_spatial_order();
     } else if (spatial_.begin_pass(centroids, k, screens.origin(),
-                                   screens.fits() ? &screens.unmarked_limit() : nullptr,
+                                   screens.can_screen() ? &screens.unmarked_limit() : nullptr,
                                    all_labels())) {
       leave_spatial_order();
     }
@@ -92,9 +92,9 @@ class Assignment {
 
   /// From now on row i is at `data` + i * stride, and only rows of `window` can be read. Not for
   /// passes in spatial order.
-  void move_samples(const void* data, lloyd::RowRange window) {
+  void use_samples(const void* data, lloyd::RowRange window) {
     dataset_.data = data;
-    rows_.move_samples(data, window);
+    rows_.use_samples(data, window);
   }
 
   /// RowAssignment::assign() with the scratch memory of thread number `thread`.

@@ -169,8 +169,8 @@ class OpenmpStep : public lloyd::StepBase {
     assignment_.set_centroids(centroids, clusters, allows_any_order_, useful_threads(samples_));
   }
 
-  void move_samples(const void* data, lloyd::RowRange window) {
-    assignment_.move_samples(data, window);
+  void use_samples(const void* data, lloyd::RowRange window) {
+    assignment_.use_samples(data, window);
   }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) {

@@ -82,7 +82,7 @@ class RowAssignment {
     pruning_.next_pass(centroids_, clusters_, dataset_.features, open_count);
     if (!pruning_.scans_groups()) return;
     scans_.begin_pass(pruning_, dataset_.samples, centroids_, clusters_, dataset_.features);
-    if (screens_.fits()) {
+    if (screens_.can_screen()) {
       scans_.set_centroids(centroids_, screens_.origin(), screens_.scan_limit());
     }
   }
@@ -96,10 +96,10 @@ class RowAssignment {
   const DatasetScreen<T>& screens() const { return screens_; }
 
   /// From now on row i is at `data` + i * stride for the rows of `window`.
-  void move_samples(const void* data, lloyd::RowRange window) {
+  void use_samples(const void* data, lloyd::RowRange window) {
     dataset_.data = data;
-    screens_.move_samples(data, window);
-    exact_.move_samples(data);
+    screens_.use_samples(data, window);
+    exact_.use_samples(data);
   }
 
   /// Labels the rows of a block, given their former labels. Calls report(samples, stride, changes,
@@ -125,7 +125,7 @@ class RowAssignment {
     };
     for (std::int64_t begin = block.begin; begin < block.end; begin += kTile) {
       const std::int64_t rows = std::min(kTile, block.end - begin);
-      if (screens_.fits()) {
+      if (screens_.can_screen()) {
         assign_tile(begin, rows, row_labels + begin, worker, relabel);
       } else {
         queue_for_exact(begin, rows, worker);

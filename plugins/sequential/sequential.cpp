@@ -91,7 +91,7 @@ class SequentialStep : public lloyd::StepBase {
     centroids_.assign(centroids, centroids + clusters * dataset_.features);
   }
 
-  void move_samples(const void* data, lloyd::RowRange) { dataset_.data = data; }
+  void use_samples(const void* data, lloyd::RowRange) { dataset_.data = data; }
 
   std::int64_t assign(lloyd::RowRange block, std::int32_t* labels) const {
     if (in_sample_type_) return assign_in(block, centroids_.data(), labels);

@@ -189,8 +189,8 @@ LabelScreen::LabelScreen(std::span<const double> centroids, std::int64_t feature
     squares.push_back(square);
     max_norm_ = std::max(max_norm_, norm_bound(square));
   }
-  fits_ = limit(0) < std::numeric_limits<double>::infinity();
-  if (!fits_) return;
+  can_screen_ = limit(0) < std::numeric_limits<double>::infinity();
+  if (!can_screen_) return;
 
   const std::int64_t panels = (clusters_ + kPanel - 1) / kPanel;
   factors_.assign(static_cast<std::size_t>(panels * kPanel) * d, 0);
@@ -244,7 +244,7 @@ void LabelScreen::load(const T* const* rows, std::int64_t count, Workspace& work
 template <class T>
 void LabelScreen::screen(const T* const* rows, std::int64_t count, Workspace& workspace) const {
   for (std::int64_t i = 0; i < count; ++i) workspace.findings[i] = {};
-  if (!fits_) return;
+  if (!can_screen_) return;
   load(rows, count, workspace);
 
   TopTwo lowest[kVectors];

@@ -45,7 +45,7 @@ class LabelScreen {
   std::vector<float> factors_;  ///< panels of kPanel centroids: for each feature, kPanel values
   std::vector<float> half_squares_;  ///< |e|^2 / 2 of each centroid; infinite for padding
   double max_norm_ = 0;              ///< upper bound on the norms of the centroids
-  bool fits_ = false;                ///< the centroids can be screened
+  bool can_screen_ = false;          ///< the centroids can be screened
 };
 
 }  // namespace lloyd

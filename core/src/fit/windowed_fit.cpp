@@ -66,7 +66,7 @@ void WindowedFit::check_new_centroids() {
 
 void WindowedFit::close(FitResult& result) {
   local_.write_labels();
-  if (!are_labels(labels_, dataset_.samples(), spec_.clusters)) {
+  if (!are_valid_labels(labels_, dataset_.samples(), spec_.clusters)) {
     throw StatusError(StatusCode::internal, "a pass returned a label that is no cluster");
   }
   ClusterSums expected(plan_, spec_.clusters);

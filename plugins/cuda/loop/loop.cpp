@@ -1,4 +1,4 @@
-#include "cuda/loop/loop_driven_passes.hpp"
+#include "cuda/loop/loop_pass_sequence.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -167,7 +167,7 @@ void DeviceLoop<T>::copy_totals_to(std::int64_t iteration) {
 // the step sums changes, else zeros.
 template <class T>
 void DeviceLoop<T>::carry_totals_over(std::int64_t iteration) {
-  if (!step_.sums_changes() || !plan_.is_integer()) return clear_totals(iteration);
+  if (!step_.sums_only_changes() || !plan_.is_integer()) return clear_totals(iteration);
   copy_totals_to(iteration);
 }
 
@@ -228,7 +228,7 @@ Finish DeviceLoop<T>::finish_of(const FitSpec& spec, std::int64_t iteration) con
   finish.next_rounded = rounded_[1 - slot].data();
   finish.state = device_state_.data();
   finish.progress = device_progress_;
-  finish.keeps_totals = step_.sums_changes();
+  finish.keeps_totals = step_.sums_only_changes();
   finish.halt_when_empty = spec.empty_clusters != lloyd::EmptyClusters::keep;
   finish.may_converge = spec.stop_rule == lloyd::StopRule::converge;
   finish.shift_wanted = lloyd::needs_shift(spec);

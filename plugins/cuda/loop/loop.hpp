@@ -86,23 +86,23 @@ class DeviceLoop {
   using Clock = std::chrono::steady_clock;
   /// The passes of a fit; loop_passes.hpp.
   class Passes;
-  /// Passes that the host runs one by one; loop_driven_passes.hpp.
-  struct DrivenPasses;
+  /// Passes that the host runs one by one; loop_pass_sequence.hpp.
+  struct PassSequence;
 
   void prepare(std::int64_t clusters, lloyd::Observer* observer);
   void start_from(const double* centroids, const double* device_centroids = nullptr);
   void copy_totals_to(std::int64_t iteration);
   void carry_totals_over(std::int64_t iteration);
   void clear_totals(std::int64_t iteration);
-  bool continue_from(DrivenPasses& driven, const double* device_centroids);
+  bool continue_from(PassSequence& sequence, const double* device_centroids);
   bool needs_float64(const double* centroids) const;
   void set_centroids(const double* centroids, std::size_t slot,
                      const double* device_centroids = nullptr);
   std::int64_t cells() const { return clusters_ * dataset_.features; }
   lloyd::RowRange all_rows() const { return {0, dataset_.samples}; }
 
-  Totals enqueue_pass(DrivenPasses& driven, const double* device_centroids);
-  Totals former_totals(const DrivenPasses& driven) const;
+  Totals enqueue_pass(PassSequence& sequence, const double* device_centroids);
+  Totals former_totals(const PassSequence& sequence) const;
   template <class Body>
   void use_passes(lloyd::Observer* observer, const Body& body);
 
@@ -179,7 +179,7 @@ class DeviceLoop {
   PinnedBuffer<std::int32_t> cancel_flag_{1};
   unsigned long long* device_progress_;  // device pointer to progress_
   LoopState state_{};                    // last copy from the device
-  std::unique_ptr<DrivenPasses> driven_;
+  std::unique_ptr<PassSequence> sequence_;
   IterationGraph graph_;               // of kGraphIterations, the first of which is odd
   IterationArguments last_arguments_;  // of an odd iteration of the last fit
 };

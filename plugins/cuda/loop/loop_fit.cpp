@@ -50,7 +50,7 @@ DeviceLoop<T>::Passes::Passes(DeviceLoop& loop, const FitSpec& spec, Observer* o
   max_ahead_ =
       mode_ == Mode::unobserved || results_are_kept ? kIterationsAhead : kFewIterationsAhead;
   changes_wanted_ = mode_ != Mode::unobserved || spec.stop_rule == lloyd::StopRule::converge ||
-                    loop.step_.sums_changes();
+                    loop.step_.sums_only_changes();
 }
 
 template <class T>
@@ -133,7 +133,7 @@ Pass DeviceLoop<T>::Passes::pass_of(std::int64_t iteration) const {
   if (changes_wanted_) pass.changed = &loop_.device_state_.data()->changed;
   if (loop_.plan_.is_integer()) {
     pass.totals = loop_.finish_of(spec_, iteration).totals;
-    pass.sums_changes = loop_.step_.sums_changes();
+    pass.sums_only_changes = loop_.step_.sums_only_changes();
   }
   return pass;
 }

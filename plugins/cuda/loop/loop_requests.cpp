@@ -1,7 +1,7 @@
 // DeviceLoop: label requests and partial passes.
 #include <algorithm>
 
-#include "cuda/loop/loop_driven_passes.hpp"
+#include "cuda/loop/loop_pass_sequence.hpp"
 #include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda {

@@ -34,7 +34,7 @@ struct Pass {
   /// True: `totals` holds the sums for the former labels; the pass subtracts each sample whose
   /// label changes from its former cluster and adds it to the new one. False: the pass adds all
   /// samples.
-  bool sums_changes = false;
+  bool sums_only_changes = false;
   SumScale scale;                      ///< conversion of values to integers for `totals`
   const std::int32_t* halt = nullptr;  ///< kernels return immediately if it is not 0
   cudaStream_t stream = nullptr;       ///< the stream of all work
@@ -50,8 +50,8 @@ struct Pass {
            clusters == other.clusters && centroids == other.centroids && rounded == other.rounded &&
            former_centroids == other.former_centroids && in_float64 == other.in_float64 &&
            labels == other.labels && changed == other.changed && totals == other.totals &&
-           sums_changes == other.sums_changes && scale == other.scale && halt == other.halt &&
-           stream == other.stream && phases == other.phases;
+           sums_only_changes == other.sums_only_changes && scale == other.scale &&
+           halt == other.halt && stream == other.stream && phases == other.phases;
   }
 };
 
@@ -88,8 +88,8 @@ class Step {
   virtual bool run_iterations(const IterationArguments&, const IterationArguments&, int) {
     return false;
   }
-  /// True if the step supports Pass::sums_changes. Such passes always set Pass::changed.
-  virtual bool sums_changes() const { return false; }
+  /// True if the step supports Pass::sums_only_changes. Such passes always set Pass::changed.
+  virtual bool sums_only_changes() const { return false; }
   /// True if every further iteration enqueues the same work on the same memory and waits for
   /// nothing, so that a CUDA graph of some iterations can be launched again and again. Iterations
   /// differ only in the slots of the double buffers: the pass arguments alternate between two sets.

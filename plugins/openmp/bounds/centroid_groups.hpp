@@ -22,10 +22,10 @@ constexpr std::int64_t groups_of(std::int64_t k) {
 /// of group s / kGroupCentroids.
 template <class Real>
 struct GroupedCentroids {
-  const Real* squared_norms;   ///< per slot; infinite for empty slots
-  const Real* factors;         ///< -2 e: groups x d x kGroupCentroids
-  const std::int32_t* labels;  ///< centroid of each slot
-  const std::int32_t* slots;   ///< slot of each centroid
+  const Real* squared_norms;  ///< per slot; infinite for empty slots
+  const Real* factors;        ///< -2 e: groups x d x kGroupCentroids
+  const std::int32_t* centroid_of_slot;
+  const std::int32_t* slot_of_centroid;
   std::int64_t groups;
   ScoreLimit<Real> limit;
 };

@@ -56,7 +56,7 @@ class GroupScans {
       groups_.build(centroids, k, d);
       bounds_.begin(pruning.bound_kind(), n, k);
     } else {
-      bounds_.add_drift(pruning.bounds().drift(), groups_.centroids().labels);
+      bounds_.add_drift(pruning.bounds().drift(), groups_.centroids().centroid_of_slot);
     }
   }
 
@@ -76,7 +76,7 @@ class GroupScans {
     for (; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       const bool proven = (nearest.unproven >> lane & 1) == 0;
-      const std::int32_t slot = groups_.centroids().slots[former[lane]];
+      const std::int32_t slot = groups_.centroids().slot_of_centroid[former[lane]];
       bounds_.cap_bound(begin + lane, slot, proven ? nearest.bounds->lower[lane] : 0);
     }
   }

@@ -35,7 +35,7 @@ class GroupScan {
             const GroupedCentroids<Real>& centroids, std::int32_t own, Real* workspace)
       : d_(d),
         centroids_(centroids),
-        own_slot_(centroids.slots[own]),
+        own_slot_(centroids.slot_of_centroid[own]),
         y_(workspace),
         scores_(workspace + (d + kGroupCentroids - 1) / kGroupCentroids * kGroupCentroids) {
     const GroupTag<Real> tag;
@@ -275,7 +275,7 @@ HWY_INLINE ScanResult scan_one(BoundKind kind, const T* x, std::int64_t d, const
   found.lower = std::min({scan.lower_of(scan.second()), scan.lowest_closed(), own_lower});
   found.proven = slot >= 0 && proves_label(found.upper, found.lower);
   if (!found.proven) return found;
-  found.label = centroids.labels[slot];
+  found.label = centroids.centroid_of_slot[slot];
   if (kind == BoundKind::group) {
     const std::int64_t group = slot / kGroupCentroids;
     const float next_in_group = scan.lower_of(scan.group_minimum(group));

@@ -21,7 +21,7 @@ std::size_t allocation_size(std::size_t bytes) {
 }
 
 // Released blocks for the next session.
-class PageCache {
+class BlockCache {
  public:
   void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -77,8 +77,8 @@ class PageCache {
 };
 
 // Never destroyed: sessions may end after static objects do.
-PageCache& page_cache() {
-  static auto* const cache = new PageCache;
+BlockCache& block_cache() {
+  static auto* const cache = new BlockCache;
   return *cache;
 }
 
@@ -87,7 +87,7 @@ PageCache& page_cache() {
 void* acquire_pages(std::size_t bytes) {
   const std::size_t whole = allocation_size(bytes);
   if (is_large(bytes)) {
-    if (void* const memory = page_cache().take(whole)) return memory;
+    if (void* const memory = block_cache().take(whole)) return memory;
   }
   void* const memory = std::aligned_alloc(is_large(bytes) ? kHugePageBytes : 64, whole);
   if (memory == nullptr) throw std::bad_alloc();
@@ -96,16 +96,16 @@ void* acquire_pages(std::size_t bytes) {
 }
 
 void release_pages(void* memory, std::size_t bytes) noexcept {
-  if (is_large(bytes) && page_cache().keep(memory, allocation_size(bytes))) return;
+  if (is_large(bytes) && block_cache().keep(memory, allocation_size(bytes))) return;
   std::free(memory);
 }
 
 void trim_pages() noexcept {
-  page_cache().release();
+  block_cache().release();
 }
 
 std::size_t cached_page_bytes() noexcept {
-  return page_cache().held();
+  return block_cache().held();
 }
 
 }  // namespace lloyd_openmp

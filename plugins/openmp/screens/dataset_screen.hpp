@@ -39,7 +39,7 @@ class DatasetScreen {
   }
 
   /// From now on row i is at `data` + i * stride for the rows of `window`.
-  void move_samples(const void* data, lloyd::RowRange window) {
+  void use_samples(const void* data, lloyd::RowRange window) {
     dataset_.data = data;
     rows_end_ = window.end;
   }
@@ -58,9 +58,9 @@ class DatasetScreen {
                           second_kind_ == ScreenKind::rows ? row_chain_length(set_, d) : 0);
     if constexpr (kIsFloat32) {
       if (stores_ && kind_ != ScreenKind::integers) stored_ = {};  // left by a fit with another k
-      if (kind_ != ScreenKind::integers || !scores_.fits()) return;
+      if (kind_ != ScreenKind::integers || !scores_.can_screen()) return;
       integers_.set_centroids(set_, centroids, k, d, scores_.origin(), scores_.radius());
-      if (!integers_.fits()) {
+      if (!integers_.can_screen()) {
         kind_ = second_kind_;  // rare, so the second screen is good enough
       } else if (stores && !stored_.has_storage()) {
         try {
@@ -74,7 +74,7 @@ class DatasetScreen {
 
   /// True if the current centroids can be screened. If not, neither the screens nor the limits may
   /// be used in this pass.
-  bool fits() const { return scores_.fits(); }
+  bool can_screen() const { return scores_.can_screen(); }
   const T* origin() const { return scores_.origin(); }
   /// The limit for scores of scan_sample().
   const ScoreLimit<T>& scan_limit() const { return scores_.tile_limit(); }

@@ -21,7 +21,7 @@ class ExactLabeller {
       : dataset_(dataset), set_(set), zeros_(static_cast<std::size_t>(dataset.features)) {}
 
   /// From now on row i is at `data` + i * stride.
-  void move_samples(const void* data) { dataset_.data = data; }
+  void use_samples(const void* data) { dataset_.data = data; }
 
   /// `centroids`: k x d; they must stay valid while label() is called.
   void set_centroids(const double* centroids, std::int64_t k) {

@@ -99,9 +99,9 @@ class IntegerScreen {
     }
     max_norm = std::sqrt(max_norm) * (1 + 1e-12);
     const double radius = radius_of(max_norm, max_value);
-    fits_ =
+    can_screen_ =
         d <= kMaxFeatures && radius > kMinRadius && std::max(radius, sample_radius) < kMaxRadius;
-    if (!fits_) return;
+    if (!can_screen_) return;
 
     const double unit = radius / kMaxUnits;
     const std::int64_t pairs = (d + 1) / 2;
@@ -138,7 +138,7 @@ class IntegerScreen {
   }
 
   /// True if the current centroids can be screened.
-  bool fits() const { return fits_; }
+  bool can_screen() const { return can_screen_; }
   const IntegerCentroids& centroids() const { return centroids_; }
 
   static std::int64_t bytes(std::int64_t k, std::int64_t d) {
@@ -151,7 +151,7 @@ class IntegerScreen {
   std::vector<std::int32_t> packed_;
   std::vector<double> offsets_;  // k values
   IntegerCentroids centroids_{};
-  bool fits_ = false;
+  bool can_screen_ = false;
 };
 
 }  // namespace lloyd_openmp

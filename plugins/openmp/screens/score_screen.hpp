@@ -40,7 +40,7 @@ class ScoreScreen {
 
   /// True if the current centroids can be screened without overflow. If not, neither they nor the
   /// limits may be used.
-  bool fits() const { return fits_; }
+  bool can_screen() const { return can_screen_; }
   const Real* origin() const { return origin_.data(); }
   /// Upper bound on the distance of any sample to the origin.
   double radius() const { return radius_ * (1 + 1e-6); }
@@ -65,8 +65,8 @@ class ScoreScreen {
     }
     max_norm = std::sqrt(max_norm) * (1 + 1e-6);
     const double max_squared = max_norm * max_norm + 2 * radius_ * max_norm + radius_ * radius_;
-    fits_ = d_ <= kMaxFeatures && max_squared < std::numeric_limits<Real>::max() / 64.0;
-    if (!fits_) return;
+    can_screen_ = d_ <= kMaxFeatures && max_squared < std::numeric_limits<Real>::max() / 64.0;
+    if (!can_screen_) return;
 
     clusters_ = k;
     factors_.assign(static_cast<std::size_t>(lines(k, d_, row_chain_length > 0)), {});
@@ -146,7 +146,7 @@ class ScoreScreen {
   std::vector<Real> squared_norms_;  // k
   std::int64_t clusters_ = 0;
   ScoreLimit<Real> limit_{}, tile_limit_{}, unmarked_limit_{};
-  bool fits_ = false;
+  bool can_screen_ = false;
 };
 
 }  // namespace lloyd_openmp

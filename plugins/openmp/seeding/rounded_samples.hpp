@@ -39,7 +39,7 @@ class RoundedSamples {
     if (gives_up_ || bytes(dataset_.samples, dataset_.features) == 0) return false;
     screen_.set_centroids(set_, centroids, m, dataset_.features, origin_.origin(),
                           origin_.radius());
-    if (!screen_.fits()) return false;
+    if (!screen_.can_screen()) return false;
     try {
       if (!tiles_.has_storage()) tiles_.reserve(dataset_.samples, dataset_.features);
     } catch (const std::bad_alloc&) {

@@ -218,10 +218,10 @@ class SpatialScreen {
   void label_part(SpatialWorker& worker, lloyd::RowRange positions, std::int32_t* labels,
                   const NeedsExact& needs_exact, const Report& report, SpatialCounts& counts) {
     typename SpatialTiles<T>::Part& part = tiles_.part(positions.begin);
-    bool known = std::exchange(part.pass, passes_) == passes_ - 1;
+    bool has_last_labels = std::exchange(part.pass, passes_) == passes_ - 1;
     if (part.positions != positions.size()) {
       tiles_.build(set_, dataset_, positions, origin_, worker.order);
-      known = sorted_pass_ == passes_;
+      has_last_labels = sorted_pass_ == passes_;
     }
     std::int32_t owners[SpatialTiles<T>::kGroupTiles];
     const std::int64_t tiles = (positions.end + kTile - 1) / kTile;
@@ -235,7 +235,7 @@ class SpatialScreen {
             all_centroids_.count + worker.group_candidates.count * SpatialTiles<T>::kGroupTiles;
       }
       SpatialTile<T>& tile = tiles_.tile(t);
-      if (!known) tile.unknown_mask = ~std::uint64_t{0};
+      if (!has_last_labels) tile.unknown_mask = ~std::uint64_t{0};
       const std::int32_t owner = owners[t % SpatialTiles<T>::kGroupTiles];
       if (owner >= 0 && tile.label == owner && tile.unknown_mask == 0) continue;
       if (t + 1 < tiles) prefetch(t + 1);

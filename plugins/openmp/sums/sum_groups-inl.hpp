@@ -138,9 +138,9 @@ HWY_NOINLINE HWY_FLATTEN void move_group(const T* const* samples, const T* const
 // Moves samples [samples, end) with the same change. At least kMaxPresummed valid pointers follow;
 // their samples may be prefetched.
 template <bool kSubtracts, class T>
-HWY_INLINE void move_samples(const T* const* samples, const T* const* end,
-                             const lloyd::SumLayout& layout, std::int64_t* from_sums,
-                             std::int64_t* to_sums) {
+HWY_INLINE void use_samples(const T* const* samples, const T* const* end,
+                            const lloyd::SumLayout& layout, std::int64_t* from_sums,
+                            std::int64_t* to_sums) {
   static_assert(lloyd::SumLayout::kMaxPresummed == 4);
   for (; end - samples >= 4; samples += 4) {
     move_group<4, kSubtracts>(samples, samples + 4, layout, from_sums, to_sums);
@@ -184,7 +184,7 @@ HWY_INLINE void add_batch(std::int64_t count, const LabelOf& label_of, const Sam
     for_each_key<kMaxSortedClusters, T>(
         count, layout.clusters, label_of, sample_of,
         [&](std::int64_t cluster, const T* const* begin, const T* const* end) {
-          move_samples<false>(begin, end, layout, nullptr, sums + cluster * layout.features);
+          use_samples<false>(begin, end, layout, nullptr, sums + cluster * layout.features);
         });
     return;
   }
@@ -214,8 +214,8 @@ HWY_INLINE void move_batch(const T* data, std::int64_t stride, const lloyd::Labe
         count, k * k, [&](std::int64_t i) { return changes[i].from * k + changes[i].to; },
         sample_of,
         [&](std::int64_t key, const T* const* begin, const T* const* end) {
-          move_samples<true>(begin, end, layout, sums + key / k * layout.features,
-                             sums + key % k * layout.features);
+          use_samples<true>(begin, end, layout, sums + key / k * layout.features,
+                            sums + key % k * layout.features);
         });
     return;
   }

@@ -55,16 +55,16 @@ class Screener {
         norms_(static_cast<std::size_t>(k)) {
     screen_.set_centroids(centroids, k,
                           kind == Screen::rows ? row_chain_length(set, view.features) : 0);
-    fits_ = screen_.fits();
+    can_screen_ = screen_.can_screen();
     if constexpr (std::is_same_v<T, float>) {
-      if (!fits_ || kind != Screen::integers) return;
+      if (!can_screen_ || kind != Screen::integers) return;
       integers_.set_centroids(set_, centroids, k, view.features, screen_.origin(),
                               screen_.radius());
-      fits_ = integers_.fits();
+      can_screen_ = integers_.can_screen();
     }
   }
 
-  bool fits() const { return fits_; }
+  bool can_screen() const { return can_screen_; }
 
   TileLabels operator()(std::int64_t begin, std::int64_t rows, const std::int32_t* former,
                         TileBounds& bounds) {
@@ -116,7 +116,7 @@ class Screener {
   std::vector<PairLine> pairs_;
   std::vector<std::int32_t> norms_;
   TileVector<float> squares_[2];
-  bool fits_;
+  bool can_screen_;
 };
 
 // Expects the bounds of a proven sample to hold and to be tight. `spread`: upper bound on the
@@ -165,7 +165,7 @@ std::int64_t check_screen(const Case<T>& given, Screen kind = Screen::tiles) {
   std::int64_t least = given.n();
   for (const InstructionSet set : instruction_sets()) {
     Screener<T> screen(data.view(), given.centroids.data(), given.k, kind, set);
-    if (!screen.fits()) return -1;
+    if (!screen.can_screen()) return -1;
     std::int64_t proven = 0;
     for (std::int64_t begin = 0; begin < given.n(); begin += kTile) {
       const std::int64_t rows = std::min(kTile, given.n() - begin);

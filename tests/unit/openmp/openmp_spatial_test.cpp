@@ -175,7 +175,7 @@ void check_boxes(InstructionSet set, std::int64_t d, std::int64_t k) {
     for (std::int64_t i = 0; i < k * d; ++i) centroids.push_back(2 * uniform(random));
     ScoreScreen<T> screen(data.view());
     screen.set_centroids(centroids.data(), k);
-    ASSERT_TRUE(screen.fits());
+    ASSERT_TRUE(screen.can_screen());
     ASSERT_TRUE(std::all_of(screen.origin(), screen.origin() + d, [](T s) { return s == 0; }));
     const BoxCentroids<T> from = box_centroids<T>(centroids, d);
     BoxGroup<T> group{};

@@ -272,8 +272,8 @@ TEST(WindowedPasses, NeedTheCapability) {
 struct WrongStep : RowStep<WrongStep, double> {
   using RowStep::RowStep;
   std::int32_t label(const double*) const { return bad_label && moves == 2 ? kClustersEnd : 0; }
-  void move_samples(const void* data, RowRange window) {
-    RowStep::move_samples(data, window);
+  void use_samples(const void* data, RowRange window) {
+    RowStep::use_samples(data, window);
     ++moves;
   }
   template <class Body>

@@ -31,7 +31,7 @@ namespace lloyd::detail {
 // the label of row `first_row`.
 inline void check_labels(const std::int32_t* labels, std::int64_t first_row, std::int64_t rows,
                          std::int64_t clusters) {
-  if (are_labels(labels, rows, clusters)) return;
+  if (are_valid_labels(labels, rows, clusters)) return;
   throw_invalid_label(find_invalid_label(labels, first_row, clusters), clusters);
 }
 

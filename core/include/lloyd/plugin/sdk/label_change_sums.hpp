@@ -10,7 +10,8 @@
 namespace lloyd {
 
 /// True if all labels are in [0, clusters).
-inline bool are_labels(const std::int32_t* labels, std::int64_t count, std::int64_t clusters) {
+inline bool are_valid_labels(const std::int32_t* labels, std::int64_t count,
+                             std::int64_t clusters) {
   constexpr std::int64_t kMaxLabels = std::int64_t{1} << 31;
   const auto last = static_cast<std::int32_t>(std::min(clusters, kMaxLabels) - 1);
   std::int32_t below = 0;
@@ -77,7 +78,7 @@ class LabelChangeSums {
   /// Adds the rows of a range, which had no labels before; labels[0] is the label of row
   /// `rows.begin`.
   void add(RowRange rows, const std::int32_t* labels) {
-    if (!are_labels(labels, rows.size(), sums_.clusters())) {
+    if (!are_valid_labels(labels, rows.size(), sums_.clusters())) {
       reject(find_invalid_label(labels, rows.begin, sums_.clusters()));
       return;
     }

@@ -94,7 +94,7 @@ class LloydLoop {
         result.farthest == nullptr
             ? 0
             : std::clamp<std::int64_t>(request.farthest_wanted, 0, rows.size());
-    count_farthest(farthest_count);
+    keep_farthest(farthest_count);
     for_each_block(rows, [&](LoopWorker& worker, RowRange block) {
       std::int32_t* block_labels = labels + (block.begin - rows.begin);
       assign_block(worker, block, block_labels);
@@ -313,10 +313,10 @@ class LloydLoop {
       clusters_ = clusters;
     }
     clear_workers();
-    resume(observer);
+    begin_request(observer);
   }
 
-  void resume(Observer* observer) {
+  void begin_request(Observer* observer) {
     observer_ = observer;
     windows_ = {};
     checks_.clear();
@@ -333,7 +333,7 @@ class LloydLoop {
   template <class Body>
   void use_passes(Observer* observer, RowWindows* windows, const Body& body) {
     require_passes(passes_.has_value());
-    resume(observer);
+    begin_request(observer);
     windows_ = detail::WindowReader<T>(windows);
     try {
       body(*passes_);
@@ -386,7 +386,7 @@ class LloydLoop {
   }
 
   // Each worker keeps its `count` farthest samples from now on.
-  void count_farthest(std::int64_t count) {
+  void keep_farthest(std::int64_t count) {
     farthest_count_ = count;
     for_each_worker([&](LoopWorker& worker) { worker.farthest = FarthestSamples(count); });
   }
@@ -434,7 +434,7 @@ class LloydLoop {
     if constexpr (ReadsRowWindows<S>) {
       if (windowed_) {
         windows_.for_each(dataset_, [&](RowRange window) {
-          detail::call_step("move_samples()", [&] { step_.move_samples(dataset_.data, window); });
+          detail::call_step("use_samples()", [&] { step_.use_samples(dataset_.data, window); });
           body(window);
         });
         return;
@@ -688,7 +688,7 @@ class LloydLoop {
   }
 
   std::vector<FarSample> find_farthest(const std::int32_t* labels, std::int64_t wanted) {
-    count_farthest(wanted);
+    keep_farthest(wanted);
     for_each_window([&](RowRange window) {
       for_each_block(window, [&](LoopWorker& worker, RowRange block) {
         windows_.load(block);

@@ -126,7 +126,7 @@ concept DefersLabels = requires(S& step, std::int32_t* labels) {
   step.write_labels(labels);
 };
 
-/// A step that can run on rows delivered window by window (WindowedPasses): `move_samples(data,
+/// A step that can run on rows delivered window by window (WindowedPasses): `use_samples(data,
 /// window)` is called after begin_pass(), before the blocks of each window. From then on row i of
 /// the window starts at static_cast<const T*>(data) + i * stride (T: value_type); other rows must
 /// not be read. `data` itself may point outside of any array. `assign` may only read the rows of
@@ -138,7 +138,7 @@ concept DefersLabels = requires(S& step, std::int32_t* labels) {
 /// the rows of its block only. A backend of such steps declares kCapabilityRowWindows.
 template <class S>
 concept ReadsRowWindows = requires(S& step, const void* data, RowRange window) {
-  step.move_samples(data, window);
+  step.use_samples(data, window);
 };
 
 /// Base of a step: one worker, consecutive blocks of rows, no state between passes, no limits, no
@@ -214,7 +214,7 @@ struct RowStep : StepBase {
 
   /// ReadsRowWindows: keeps the pointer. The BackendInfo of a derived step whose constructor reads
   /// samples, or that keeps pointers to them, must not have kCapabilityRowWindows.
-  void move_samples(const void* data, RowRange) { dataset.data = data; }
+  void use_samples(const void* data, RowRange) { dataset.data = data; }
 
   /// Step::assign, a sample at a time.
   std::int64_t assign(RowRange block, std::int32_t* labels) const {

@@ -139,7 +139,7 @@ class StepBackend final : public Backend {
   static constexpr bool kReadsRowWindows = (Info.capabilities & kCapabilityRowWindows) != 0;
   static_assert(!kReadsRowWindows ||
                     (ReadsRowWindows<StepOf<float>> && ReadsRowWindows<StepOf<double>>),
-                "a backend with kCapabilityRowWindows needs steps with move_samples()");
+                "a backend with kCapabilityRowWindows needs steps with use_samples()");
 
  public:
   /// The template's Info.

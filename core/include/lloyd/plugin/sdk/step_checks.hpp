@@ -31,7 +31,7 @@ concept DeclaresLabelChanges = requires(S& step, RowRange block, std::int32_t* l
 };
 template <class S>
 concept DeclaresMoveSamples = requires {
-  &S::move_samples;
+  &S::use_samples;
 };
 
 template <class S>
@@ -69,7 +69,7 @@ constexpr bool check_step() {
                 "the step's assign(block, labels, changes) must return the number of changed "
                 "labels, std::int64_t");
   static_assert(ReadsRowWindows<S> || !DeclaresMoveSamples<S>,
-                "the step's move_samples(const void*, RowRange) must be public");
+                "the step's use_samples(const void*, RowRange) must be public");
   static_assert(AnswersQueries<S> || !DeclaresQuery<S>,
                 "the step's query() must take std::string_view and return void*: names are "
                 "compared as strings, not as pointers");

@@ -4,7 +4,7 @@
 
 #include <lloyd/plugin/sdk/pass_rules.hpp>
 
-#include "cuda/loop/loop_driven_passes.hpp"
+#include "cuda/loop/loop_pass_sequence.hpp"
 #include "cuda/passes/change_pass.hpp"
 #include "cuda/rows/device_rows.hpp"
 
@@ -33,8 +33,8 @@ template <class T>
 void DeviceLoop<T>::end_passes() {
   // Pinned memory must not be freed or overwritten while a pass is running. An error of the device
   // is returned by the next call that uses it.
-  if (driven_ != nullptr && driven_->is_running) cudaStreamSynchronize(stream_);
-  driven_.reset();
+  if (sequence_ != nullptr && sequence_->is_running) cudaStreamSynchronize(stream_);
+  sequence_.reset();
 }
 
 template <class T>
@@ -42,43 +42,43 @@ void DeviceLoop<T>::begin_passes(const lloyd::PassOptions& options) {
   end_passes();
   lloyd::check_pass_options(plan_, options);
   prepare(options.clusters, nullptr);
-  driven_ = std::make_unique<DrivenPasses>(options, dataset_.features);
+  sequence_ = std::make_unique<PassSequence>(options, dataset_.features);
 }
 
 template <class T>
 void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* observer,
                          lloyd::PassResult& result) {
-  use_passes(observer, [&](DrivenPasses& driven) {
-    std::copy_n(request.centroids, cells(), driven.centroids.data());
-    const Totals totals = enqueue_pass(driven, nullptr);
+  use_passes(observer, [&](PassSequence& sequence) {
+    std::copy_n(request.centroids, cells(), sequence.centroids.data());
+    const Totals totals = enqueue_pass(sequence, nullptr);
     const bool wants_sums = request.sums != nullptr;
-    enqueue_changes(totals, former_totals(driven),
-                    {wants_sums ? driven.sum_changes.device_data() : nullptr,
-                     driven.count_changes.device_data()},
+    enqueue_changes(totals, former_totals(sequence),
+                    {wants_sums ? sequence.sum_changes.device_data() : nullptr,
+                     sequence.count_changes.device_data()},
                     clusters_, dataset_.features, stream_);
     if (request.inertia != nullptr) {
       inertia_.clear(stream_);
-      measure(driven.passes, all_rows(), nullptr, inertia_.data());
+      measure(sequence.passes, all_rows(), nullptr, inertia_.data());
     }
     wait_for_state();
-    driven.is_running = false;
+    sequence.is_running = false;
     if (cancelled()) lloyd::throw_cancelled();
 
-    ++driven.passes;
+    ++sequence.passes;
     for (std::int64_t i = 0; wants_sums && i < cells(); ++i) {
-      const lloyd::SumWords& change = driven.sum_changes[i];
-      lloyd::add_limbs(static_cast<lloyd::Int128>(change.high) << 64 | change.low, driven.limbs,
+      const lloyd::SumWords& change = sequence.sum_changes[i];
+      lloyd::add_limbs(static_cast<lloyd::Int128>(change.high) << 64 | change.low, sequence.limbs,
                        request.sums + i, static_cast<std::size_t>(cells()));
     }
     for (std::int64_t c = 0; request.counts != nullptr && c < clusters_; ++c) {
-      request.counts[c] += static_cast<std::int64_t>(driven.count_changes[c]);
+      request.counts[c] += static_cast<std::int64_t>(sequence.count_changes[c]);
     }
     if (request.inertia != nullptr) request.inertia->add(inertia_.fetch(stream_));
     result.changed = static_cast<std::int64_t>(state_.changed);
     const std::int64_t counted = step_.distances();
     result.distances =
-        counted >= 0 ? counted - driven.reported_distances : dataset_.samples * clusters_;
-    driven.reported_distances = std::max<std::int64_t>(counted, 0);
+        counted >= 0 ? counted - sequence.reported_distances : dataset_.samples * clusters_;
+    sequence.reported_distances = std::max<std::int64_t>(counted, 0);
     result.exact_fallbacks = -1;
   });
 }
@@ -88,83 +88,83 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
 template <class T>
 void DeviceLoop<T>::pass(const lloyd::DevicePassRequest& request, lloyd::Observer* observer,
                          lloyd::DevicePassResult& result) {
-  use_passes(observer, [&](DrivenPasses& driven) {
+  use_passes(observer, [&](PassSequence& sequence) {
     if (request.centroids == nullptr) {
       throw lloyd::StatusError(lloyd::StatusCode::invalid_argument,
                                "the centroids of a pass in device memory are null");
     }
     const auto stream = static_cast<cudaStream_t>(request.stream);
     wait_for_work_on(stream, observer);
-    driven.is_running = true;
+    sequence.is_running = true;
     enqueue_wait(stream_, stream);
-    check(cudaMemcpyAsync(driven.centroids.data(), request.centroids,
+    check(cudaMemcpyAsync(sequence.centroids.data(), request.centroids,
                           static_cast<std::size_t>(cells()) * sizeof(double),
                           cudaMemcpyDeviceToHost, stream_),
           "copying the centroids from the device");
     stream_.synchronize();
     if (poll_cancel()) lloyd::throw_cancelled();
-    const Totals totals = enqueue_pass(driven, request.centroids);
-    enqueue_add_changes(totals, former_totals(driven), &device_state_.data()->changed,
-                        {driven.limbs, request.sums, request.counts, request.changed}, clusters_,
+    const Totals totals = enqueue_pass(sequence, request.centroids);
+    enqueue_add_changes(totals, former_totals(sequence), &device_state_.data()->changed,
+                        {sequence.limbs, request.sums, request.counts, request.changed}, clusters_,
                         dataset_.features, stream_);
     if (request.inertia != nullptr) {
       inertia_.clear(stream_);
-      measure(driven.passes, all_rows(), nullptr, inertia_.data());
+      measure(sequence.passes, all_rows(), nullptr, inertia_.data());
       inertia_.enqueue_add_to(request.inertia, stream_);
     }
     // A step that streams rows polls the observer while it enqueues work. If that requested to
     // stop, the pass is incomplete.
     if (poll_cancel()) lloyd::throw_cancelled();
     enqueue_wait(stream, stream_);
-    ++driven.passes;
+    ++sequence.passes;
     result.distances = step_.counts_distances() ? -1 : dataset_.samples * clusters_;
   });
 }
 
-// Enqueues the assignment of the next pass by driven.centroids; `device_centroids`: see
+// Enqueues the assignment of the next pass by sequence.centroids; `device_centroids`: see
 // start_from(). Returns the totals after the pass. No earlier pass may be running.
 template <class T>
-Totals DeviceLoop<T>::enqueue_pass(DrivenPasses& driven, const double* device_centroids) {
-  const std::int64_t number = driven.passes;
-  driven.is_running = true;
+Totals DeviceLoop<T>::enqueue_pass(PassSequence& sequence, const double* device_centroids) {
+  const std::int64_t number = sequence.passes;
+  sequence.is_running = true;
   bool continues = false;
   if (number == 0) {
-    start_from(driven.centroids.data(), device_centroids);
+    start_from(sequence.centroids.data(), device_centroids);
   } else {
-    continues = continue_from(driven, device_centroids);
+    continues = continue_from(sequence, device_centroids);
   }
   Pass pass = pass_of(number, all_rows());
   if (continues) pass.former_centroids = centroids_[(number + 1) % 2].data();
   pass.changed = &device_state_.data()->changed;
   pass.totals = {sums_[number % 2].data(), counts_[number % 2].data()};
-  pass.sums_changes = (number == 0 || continues) && step_.sums_changes();
+  pass.sums_only_changes = (number == 0 || continues) && step_.sums_only_changes();
   step_.assign(pass);
   return pass.totals;
 }
 
 // The totals before the pass that enqueue_pass() enqueued.
 template <class T>
-Totals DeviceLoop<T>::former_totals(const DrivenPasses& driven) const {
-  const auto slot = static_cast<std::size_t>((driven.passes + 1) % 2);
+Totals DeviceLoop<T>::former_totals(const PassSequence& sequence) const {
+  const auto slot = static_cast<std::size_t>((sequence.passes + 1) % 2);
   return {sums_[slot].data(), counts_[slot].data()};
 }
 
 // Sets the state before a pass that follows another one; `device_centroids`: see start_from().
 // Returns false if the step was reset: these centroids need float64, the earlier ones did not.
 template <class T>
-bool DeviceLoop<T>::continue_from(DrivenPasses& driven, const double* device_centroids) {
-  const std::int64_t number = driven.passes;
+bool DeviceLoop<T>::continue_from(PassSequence& sequence, const double* device_centroids) {
+  const std::int64_t number = sequence.passes;
   const auto slot = static_cast<std::size_t>(number % 2);
   // The last pass has finished, so that host_state_ may be written.
   state_ = {};
   enqueue_state();
   carry_totals_over(number);
-  set_centroids(driven.centroids.data(), slot, device_centroids);
-  if (in_float64_ || !needs_float64(driven.centroids.data())) return true;
+  set_centroids(sequence.centroids.data(), slot, device_centroids);
+  if (in_float64_ || !needs_float64(sequence.centroids.data())) return true;
   clear_totals(number);
   in_float64_ = true;
   // The step counts from 0 again. The distances that have not been reported become an offset.
-  driven.reported_distances -= std::max<std::int64_t>(step_.distances(), 0);
+  sequence.reported_distances -= std::max<std::int64_t>(step_.distances(), 0);
   step_.prepare(clusters_, cancel_requested_);
   return false;
 }
@@ -173,10 +173,10 @@ template <class T>
 std::int64_t DeviceLoop<T>::farthest(std::int64_t wanted, lloyd::Observer* observer,
                                      lloyd::FarSample* samples) {
   std::vector<lloyd::FarSample> found;
-  use_passes(observer, [&](DrivenPasses& driven) {
-    lloyd::require_pass_labels(driven.passes > 0);
+  use_passes(observer, [&](PassSequence& sequence) {
+    lloyd::require_pass_labels(sequence.passes > 0);
     found = find_farthest(std::clamp<std::int64_t>(wanted, 0, dataset_.samples), all_rows(),
-                          driven.passes - 1);
+                          sequence.passes - 1);
   });
   std::copy(found.begin(), found.end(), samples);
   return std::ssize(found);
@@ -184,8 +184,8 @@ std::int64_t DeviceLoop<T>::farthest(std::int64_t wanted, lloyd::Observer* obser
 
 template <class T>
 void DeviceLoop<T>::pass_labels(std::int32_t* labels) {
-  use_passes(nullptr, [&](DrivenPasses& driven) {
-    lloyd::require_pass_labels(driven.passes > 0);
+  use_passes(nullptr, [&](PassSequence& sequence) {
+    lloyd::require_pass_labels(sequence.passes > 0);
     labels_.download(labels, dataset_.samples, stream_);
     stream_.synchronize();
   });
@@ -195,13 +195,13 @@ void DeviceLoop<T>::pass_labels(std::int32_t* labels) {
 template <class T>
 template <class Body>
 void DeviceLoop<T>::use_passes(lloyd::Observer* observer, const Body& body) {
-  lloyd::require_passes(driven_ != nullptr);
+  lloyd::require_passes(sequence_ != nullptr);
   observer_ = observer;
   cancel_raised_ = false;
   try {
-    if (driven_->is_running) stream_.synchronize();
-    driven_->is_running = false;
-    body(*driven_);
+    if (sequence_->is_running) stream_.synchronize();
+    sequence_->is_running = false;
+    body(*sequence_);
   } catch (...) {
     end_passes();
     throw;

@@ -1,4 +1,4 @@
-// DeviceLoop::DrivenPasses: the state of passes that the host runs one by one.
+// DeviceLoop::PassSequence: the state of passes that the host runs one by one.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace lloyd_cuda {
 
 /// Labels and totals stay on the device, which computes the changes of the totals.
 template <class T>
-struct DeviceLoop<T>::DrivenPasses {
+struct DeviceLoop<T>::PassSequence {
   /// `features`: d. Allocates; throws StatusError.
-  DrivenPasses(const lloyd::PassOptions& options, std::int64_t features)
+  PassSequence(const lloyd::PassOptions& options, std::int64_t features)
       : limbs(options.limbs),
         centroids(options.clusters * features),
         sum_changes(options.clusters * features),
