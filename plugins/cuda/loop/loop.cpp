@@ -164,7 +164,7 @@ void DeviceLoop<T>::copy_totals_to(std::int64_t iteration) {
 }
 
 // Sets the totals of an iteration (>= 1) that the host starts: those of the iteration before it if
-// the step sums changes, else zeros.
+// the step sums only changes, else zeros.
 template <class T>
 void DeviceLoop<T>::carry_totals_over(std::int64_t iteration) {
   if (!step_.sums_only_changes() || !plan_.is_integer()) return clear_totals(iteration);

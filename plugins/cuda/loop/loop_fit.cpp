@@ -267,8 +267,9 @@ void DeviceLoop<T>::Passes::wait_for(std::int64_t iteration) {
     const Progress progress = loop_.progress();
     return progress.halted || progress.iterations > iteration;
   };
-  // finished() throws if a kernel failed.
-  loop_.wait_until([&] { return reached() || (loop_.stream_.finished() && reached()); });
+  // finished() throws if a kernel failed. If a report is missing although all work has finished,
+  // update() fails.
+  loop_.wait_until([&] { return reached() || loop_.stream_.finished(); });
 }
 
 // The report of an iteration after wait_for().

@@ -370,12 +370,9 @@ void device_pass_order(const Context& context) {
   kernels.end();
   unbegun("after end()");
 
-  Setting setting;
-  setting.clusters = kPassClusters;
-  setting.centroids = centroids;
   begin(kernels, kPassClusters, limbs);
   start_pass(passes);
-  expect_ok("fit() between passes", run_fit(*session, samples, setting).status);
+  fit_between_passes(*session, samples, centroids);
   unbegun("after fit()");
 
   begin(kernels, kPassClusters, limbs);

@@ -85,11 +85,8 @@ void order(const Context& context) {
   kernels.end();
   unbegun("after end()");
 
-  Setting setting;
-  setting.clusters = kPassClusters;
-  setting.centroids = centroids;
   begin(kernels, kPassClusters, limbs);
-  expect_ok("fit() between passes", run_fit(*session, samples, setting).status);
+  fit_between_passes(*session, samples, centroids);
   unbegun("after fit()");
   begin(kernels, kPassClusters, limbs);
   expect_ok("label() between passes", run_label(*session, samples, centroids).status);

@@ -121,6 +121,15 @@ inline void expect_refused(const char* what, const Status& status) {
          status_message(status));
 }
 
+/// Runs a fit, which ends the passes of the session.
+inline void fit_between_passes(Session& session, const Samples& samples,
+                               const std::vector<double>& centroids) {
+  Setting setting;
+  setting.clusters = kPassClusters;
+  setting.centroids = centroids;
+  expect_ok("fit() between passes", run_fit(session, samples, setting).status);
+}
+
 /// Centroids of six passes: they move a little, then further, back to the start, and not at all.
 inline std::vector<std::vector<double>> centroid_sequence(const Samples& samples) {
   std::vector<std::vector<double>> sequence;

@@ -58,9 +58,9 @@ class DevicePasses {
   ///
   /// The call may wait until the previous pass of the session and the work already queued on the
   /// stream have finished, so that the backend can read the centroids. While it waits for the work
-  /// queued on the stream, it polls the observer. It may return before the outputs are written; an
-  /// error of the device that occurs later is returned by a later call. All later calls of the
-  /// session are ordered after the pass.
+  /// queued on the stream, it polls the observer. The call may return before the outputs are
+  /// written; an error of the device that occurs later is returned by a later call. All later calls
+  /// of the session are ordered after the pass.
   ///
   /// Returns `invalid_argument` if it is called before begin() or if the centroids are null, and
   /// `cancelled` if stop_requested() of `observer` (may be null) returned true during the call.
