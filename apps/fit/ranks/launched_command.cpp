@@ -127,7 +127,11 @@ int fail_usage(const CLI::App& app, const Context& context, const std::string& s
       if (joined) throw;
     }
   }
-  if (!job || is_first_launched()) write_message(failure_message(sentence));
+  if (job && !is_first_launched()) {
+    // Failing too could make the launcher end the first one before it has reported the error.
+    return joins_ranks ? kBadInput : kDone;
+  }
+  write_message(failure_message(sentence));
   return kBadInput;
 }
 

@@ -38,7 +38,8 @@ int run_on_ranks(const Context& context, const LaunchedJob& job, std::int64_t ti
                  const std::function<ExitStatus(RankScope& scope, Delivery& delivery)>& body);
 
 /// Reports a wrong command line and returns the exit status. Of several ranks, rank 0 alone reports
-/// it; if the command joins them and only some were given a wrong one, all fail.
+/// it. If the command joins the ranks and only some were given a wrong one, all fail. If it does
+/// not join them, the other ranks return kDone, as is_only_process() says.
 int fail_usage(const CLI::App& app, const Context& context, const std::string& sentence);
 
 }  // namespace lloyd::apps

@@ -178,6 +178,10 @@ class Mpi(TestCase):
         self.assertRegex(messages[0], rf"^lloyd: rank 1 on {re.escape(HOST)}: .*--nonsense")
         alone = run("fit", status=2, env={"OMPI_COMM_WORLD_SIZE": "4"})  # the other three do not join
         self.assertIn("DATA is missing", alone.stderr)
+        second = {"OMPI_COMM_WORLD_SIZE": "3", "OMPI_COMM_WORLD_RANK": "1", "PMI_SIZE": "3", "PMI_RANK": "1"}
+        for command in (("data", "info", data, "--json=1"), ("run", "--nonsense")):
+            silent = run(*command, status=0, env=second)  # its failure could end the first rank before it reports
+            self.assertEqual(silent.stdout + silent.stderr, "")
 
     def test_an_experiment_is_refused_once(self):
         config = self.write("small.yaml", SMALL_EXPERIMENT)
