@@ -398,6 +398,7 @@ void DeviceLoop<T>::Passes::report(FitResult& result) {
   const std::int64_t counted = loop_.step_.distances();
   const std::int64_t passes = loop_.state_.iterations + (closed_ ? 1 : 0);
   result.distances = counted >= 0 ? counted : passes * loop_.dataset_.samples * loop_.clusters_;
+  result.exact_fallbacks = loop_.step_.exact_fallbacks();
   if (spec_.profile == 0) return;
   // The device's times: the host only waits for it.
   result.phases.transfer_ms = transfer_ms_;

@@ -79,7 +79,9 @@ void DeviceLoop<T>::pass(const lloyd::PassRequest& request, lloyd::Observer* obs
     result.distances =
         counted >= 0 ? counted - sequence.reported_distances : dataset_.samples * clusters_;
     sequence.reported_distances = std::max<std::int64_t>(counted, 0);
-    result.exact_fallbacks = -1;
+    const std::int64_t fallbacks = step_.exact_fallbacks();
+    result.exact_fallbacks = fallbacks >= 0 ? fallbacks - sequence.reported_fallbacks : -1;
+    sequence.reported_fallbacks = std::max<std::int64_t>(fallbacks, 0);
   });
 }
 
@@ -163,8 +165,9 @@ bool DeviceLoop<T>::continue_from(PassSequence& sequence, const double* device_c
   if (in_float64_ || !needs_float64(sequence.centroids.data())) return true;
   clear_totals(number);
   in_float64_ = true;
-  // The step counts from 0 again. The distances that have not been reported become an offset.
+  // The step counts from 0 again. What has not been reported becomes an offset.
   sequence.reported_distances -= std::max<std::int64_t>(step_.distances(), 0);
+  sequence.reported_fallbacks -= std::max<std::int64_t>(step_.exact_fallbacks(), 0);
   step_.prepare(clusters_, cancel_requested_);
   return false;
 }

@@ -25,6 +25,7 @@ struct DeviceLoop<T>::PassSequence {
   /// Step::distances() at the last PassResult. After a reset of the step: minus the distances that
   /// have not been reported.
   std::int64_t reported_distances = 0;
+  std::int64_t reported_fallbacks = 0;        ///< the same for Step::exact_fallbacks()
   bool is_running = false;                    ///< work of a pass may be on the stream
   PinnedBuffer<double> centroids;             ///< k x d: those of the last pass, for their upload
   PinnedBuffer<lloyd::SumWords> sum_changes;  ///< k x d: change by the last pass

@@ -103,6 +103,9 @@ class Step {
   /// Number of distances evaluated since prepare(); waits for the stream. Negative if the step does
   /// not count them.
   virtual std::int64_t distances() { return -1; }
+  /// Number of labels since prepare() that a screen could not prove and the definition decided;
+  /// waits for the stream. Negative if the step does not screen.
+  virtual std::int64_t exact_fallbacks() { return -1; }
   /// Calls body(part, samples) for consecutive parts that cover `rows`. The samples of a part stay
   /// on the device until the work that the body enqueued on the stream has finished. `skip` (device
   /// memory, or null): if it is not 0 when the stream reaches a part, the samples of that part need
