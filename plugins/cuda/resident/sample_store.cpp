@@ -14,9 +14,8 @@ using lloyd::RowRange;
 template <class T>
 void SampleStore<T>::hold(double available, cudaStream_t stream) {
   if (holds_samples() && plan_.device_bytes <= available) return;
-  const double row_bytes = static_cast<double>(dataset_.features) * sizeof(T);
   // Samples in place take no memory.
-  const StorePlan plan = plan_store(dataset_.samples, in_place_ ? 0 : row_bytes,
+  const StorePlan plan = plan_store(dataset_.samples, row_bytes(),
                                     in_place_ ? std::max(available, 0.0) : available);
   if (!plan.feasible) {
     throw lloyd::StatusError(
@@ -25,6 +24,15 @@ void SampleStore<T>::hold(double available, cudaStream_t stream) {
             std::to_string(static_cast<std::int64_t>(plan.device_bytes)) +
             " bytes of device memory, even in batches; " +
             std::to_string(static_cast<std::int64_t>(std::max(available, 0.0))) + " are available");
+  }
+  hold(plan, stream);
+}
+
+template <class T>
+void SampleStore<T>::hold(const StorePlan& plan, cudaStream_t stream) {
+  if (holds_samples() && plan.resident_rows == plan_.resident_rows &&
+      plan.batch_rows == plan_.batch_rows) {
+    return;
   }
   // The old memory is freed first. If an allocation fails, nothing is held.
   resident_.reset();

@@ -36,6 +36,12 @@ class SampleStore {
   /// already. Waits for the stream. Throws StatusError, `out_of_memory` if not even the buffers of
   /// batches fit; after a failed allocation it holds nothing.
   void hold(double available, cudaStream_t stream);
+  /// Holds the samples as a plan says. Copies nothing if it does so already. Otherwise as above.
+  void hold(const StorePlan& plan, cudaStream_t stream);
+  /// Memory that a resident sample takes, bytes: none if the samples are read in place.
+  double row_bytes() const {
+    return in_place_ ? 0 : static_cast<double>(dataset_.features) * sizeof(T);
+  }
   /// True if all samples are in device memory.
   bool is_resident() const { return plan_.is_resident(); }
   const StorePlan& plan() const { return plan_; }
