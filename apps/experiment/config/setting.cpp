@@ -283,6 +283,17 @@ void read_stop(const ConfigNode& node, FitOptions& options) {
   }
 }
 
+// Reads k, or takes that of the data set: `clusters: centers`.
+std::int64_t read_clusters(const ConfigNode& node, const DatasetSetting& dataset) {
+  if (!node.is_scalar() || node.text != "centers") {
+    return read_integer(node, "clusters", 1, kMaxClusters);
+  }
+  if (!dataset.blobs) {
+    node.fail("'clusters: centers' needs 'dataset.blobs', which has centers; this is a file");
+  }
+  return dataset.blobs->centers;
+}
+
 }  // namespace
 
 std::string DatasetSetting::key() const {
@@ -345,7 +356,7 @@ Setting read_setting(const ConfigNode& document, const fs::path& folder) {
   setting.dataset = read_dataset_setting(*dataset, folder);
   setting.clusters_place = setting.seeding_place = dataset->place;
   if (const ConfigNode* clusters = find("clusters")) {
-    options.clusters = read_integer(*clusters, "clusters", 1, kMaxClusters);
+    options.clusters = read_clusters(*clusters, setting.dataset);
     setting.clusters_place = clusters->place;
   }
   if (const ConfigNode* seeding = find("seeding")) {

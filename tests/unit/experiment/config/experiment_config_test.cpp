@@ -154,6 +154,21 @@ sweep:
   EXPECT_EQ(found, (decltype(found){{2, 4}, {2, 5}, {3, 4}, {3, 5}}));
 }
 
+TEST(ExperimentConfig, TheCentersOfBlobsMayBeTheNumberOfClusters) {
+  const Experiment experiment = parse(R"(
+clusters: centers
+backends: [sequential]
+sweep: {dataset.blobs: [{samples: 70, centers: 3}, {samples: 80, centers: 5}]}
+)");
+  EXPECT_EQ(experiment.settings.at(0).options.clusters, 3);
+  EXPECT_EQ(experiment.settings.at(1).options.clusters, 5);
+  EXPECT_EQ(message_of<InputError>([] {
+              parse("{dataset: {file: a.csv}, clusters: centers, backends: [sequential]}");
+            }),
+            "c.yaml:1:36: 'clusters: centers' needs 'dataset.blobs', which has centers; this is a "
+            "file");
+}
+
 TEST(ExperimentConfig, AFileWhoseNameNamesNoFolderNeedsAnOutput) {
   const std::string config = "{dataset: {blobs: {}}, backends: [sequential]";
   const auto read = [&](const std::string& more, const std::string& name) {
