@@ -1,0 +1,80 @@
+// ScreenShape: how samples and centroids are padded and divided for screening on tensor cores. Pure
+// functions of sizes, without CUDA.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lloyd_cuda_fast {
+
+/// Features that one matrix instruction multiplies: a step.
+inline constexpr int kStepFeatures = 16;
+/// Steps of a block of the centroid image: rows of 128 bytes, the width of the swizzle.
+inline constexpr int kImageSteps = 4;
+/// Samples of a tile, which one warpgroup scores together.
+inline constexpr int kTileRows = 64;
+/// Centroids of a tile, the columns of an accumulator.
+inline constexpr int kTileColumns = 128;
+/// Maximum centroids of a part: a row of the grid of minima has 6 bits for its index.
+inline constexpr int kMaxPartColumns = 2048;
+/// Warpgroups of a block. With more, a thread has too few registers.
+inline constexpr int kWarpgroups = 3;
+/// Maximum steps of fragments that stay in registers while a tile is scored.
+inline constexpr int kMaxResidentSteps = 14;
+
+/// The number of steps for d features: one for the bias, and those of the features, padded to a
+/// number for which there is a kernel.
+constexpr int steps_for(std::int64_t features) {
+  const std::int64_t steps = 1 + (features + kStepFeatures - 1) / kStepFeatures;
+  for (const int resident : {2, 3, 5, 7, 9, kMaxResidentSteps}) {
+    if (steps <= resident) return resident;
+  }
+  return static_cast<int>((steps + kImageSteps - 1) / kImageSteps * kImageSteps);
+}
+
+/// Padding of the features, and division of the centroids into parts: each block keeps one part in
+/// shared memory and streams samples past it.
+struct ScreenShape {
+  int steps = 0;         ///< of kStepFeatures values, the bias included
+  int image_blocks = 0;  ///< blocks of kImageSteps steps in the image of a part
+  int part_columns = 0;  ///< centroids of a part; a multiple of kTileColumns
+  int parts = 0;         ///< 0: a tile of centroids does not fit into shared memory
+  int groups = 0;        ///< blocks that share a part; each scores a share of the samples
+
+  constexpr bool is_feasible() const { return parts > 0; }
+  /// Bytes of a part of the centroid image.
+  constexpr std::int64_t part_bytes() const {
+    return std::int64_t{image_blocks} * part_columns * 128;
+  }
+  /// Bytes of the fragments of 16 samples.
+  constexpr std::int64_t fragment_bytes() const { return std::int64_t{steps} * 512; }
+  /// Blocks of the grid.
+  int blocks(int multiprocessors) const { return std::min(parts * groups, multiprocessors); }
+};
+
+/// The shape for k centroids of d features on a device. Of all sizes of a part, the one for which a
+/// multiprocessor scores the fewest centroids per sample.
+constexpr ScreenShape screen_shape(std::int64_t clusters, std::int64_t features,
+                                   std::int64_t shared_bytes, int multiprocessors) {
+  ScreenShape shape;
+  shape.steps = steps_for(features);
+  shape.image_blocks = (shape.steps + kImageSteps - 1) / kImageSteps;
+  double best = 0;
+  for (int columns = kTileColumns; columns <= kMaxPartColumns; columns += kTileColumns) {
+    if (std::int64_t{shape.image_blocks} * columns * 128 > shared_bytes) break;
+    const std::int64_t parts = (clusters + columns - 1) / columns;
+    const std::int64_t groups = std::max<std::int64_t>(multiprocessors / parts, 1);
+    const std::int64_t rounds = (parts + multiprocessors - 1) / multiprocessors;
+    // Centroids that a block scores for its share of the samples.
+    const double cost = static_cast<double>(rounds) * columns / static_cast<double>(groups);
+    if (shape.parts != 0 && cost > best) continue;  // of equal costs, the fewer parts
+    best = cost;
+    shape.part_columns = columns;
+    shape.parts = static_cast<int>(parts);
+    shape.groups = static_cast<int>(groups);
+    if (columns >= clusters) break;
+  }
+  return shape;
+}
+
+}  // namespace lloyd_cuda_fast

@@ -1,0 +1,44 @@
+// ScreenUnits: the units in which samples and centroids are rounded to FP16. No CUDA.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <lloyd/plugin/abi/dataset_view.hpp>
+
+namespace lloyd_cuda_fast {
+
+/// The map from a feature's values to the units of the screen: y_j = (x_j - origin_j) * scale.
+struct ChosenUnits {
+  std::vector<double> origin;  ///< d: about the means
+  double scale = 1;            ///< a power of two
+  /// What underflow may add to or take from a squared distance of the definition, in squared units
+  /// of the screen (BOUND.md, step 5).
+  double underflow = 0;
+};
+
+/// Chooses the origin, and the largest scale for which |y_j| <= 2^14 and |y|^2 <= 2^30 for all
+/// samples, so that neither values nor biases exceed the range of FP16 (BOUND.md, step 1).
+inline ChosenUnits choose_units(const lloyd::DatasetView& dataset) {
+  ChosenUnits units;
+  double largest = 0;
+  for (std::int64_t j = 0; j < dataset.features; ++j) {
+    const lloyd::FeatureStatistics& feature = dataset.statistics[j];
+    double center = std::clamp(feature.mean, feature.minimum, feature.maximum);
+    // In float32, so that differences to float32 samples are mostly exact.
+    if (std::abs(center) < 1e30) center = static_cast<double>(static_cast<float>(center));
+    units.origin.push_back(center);
+    largest = std::max({largest, feature.maximum - center, center - feature.minimum});
+  }
+  const int feature_bits = std::ilogb(static_cast<double>(2 * dataset.features - 1));
+  const int value_bits = std::min(14, (30 - feature_bits) / 2);
+  const int exponent =
+      largest > 0 ? std::clamp(value_bits - 1 - std::ilogb(largest), -1000, 1000) : 0;
+  units.scale = std::ldexp(1.0, exponent);
+  units.underflow = std::ldexp(static_cast<double>(dataset.features), 2 * exponent - 1074);
+  return units;
+}
+
+}  // namespace lloyd_cuda_fast

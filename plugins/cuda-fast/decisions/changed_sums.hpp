@@ -1,0 +1,40 @@
+// ChangedSums: adds the samples of a slab to the totals of their clusters, sorted by cluster.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda-fast/decisions/decisions.hpp"
+#include "cuda/device/buffer.hpp"
+#include "cuda/passes/pass.hpp"
+
+namespace lloyd_cuda_fast {
+
+/// Sums the rows of a slab, or only those whose label has changed. A counting sort by cluster comes
+/// first, so that runs of samples are summed in registers, and each run takes one atomic addition
+/// per feature. Sums are exact, so that their order does not matter.
+class ChangedSums {
+ public:
+  /// Allocates for slabs of up to `slab_rows` rows. `counters`: 1 + k words of device memory that
+  /// the caller clears before each slab. Throws StatusError.
+  void prepare(std::int64_t slab_rows, std::int64_t clusters, unsigned int* counters);
+
+  /// Where the changed samples of a slab are to be listed.
+  ChangedSamples changed() const;
+  /// Enqueues the sums of all rows of the slab `pass.rows` (if `all`), or of the changed samples.
+  template <class T>
+  void enqueue(const lloyd_cuda::Pass& pass, const lloyd_cuda::Samples<T>& samples, bool all,
+               int multiprocessors) const;
+
+ private:
+  std::int64_t clusters_ = 0;
+  unsigned int* counters_ = nullptr;  // the changed samples; k: entries of each cluster
+  lloyd_cuda::DeviceBuffer<std::int32_t> rows_;
+  lloyd_cuda::DeviceBuffer<std::int32_t> former_;
+  lloyd_cuda::DeviceBuffer<unsigned int> sorted_;
+  lloyd_cuda::DeviceBuffer<unsigned int> offsets_;  // k + 1: first position of each cluster
+  lloyd_cuda::DeviceBuffer<unsigned int> cursors_;  // k: next position of each cluster
+};
+
+}  // namespace lloyd_cuda_fast

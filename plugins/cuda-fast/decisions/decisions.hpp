@@ -1,0 +1,84 @@
+// Decisions: turns scores into proven labels, and decides open samples by the definition.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda-fast/common/error_bound.hpp"
+#include "cuda/passes/pass.hpp"
+
+namespace lloyd_cuda_fast {
+
+/// The scores of a sample, reduced over the centroids of a part, if there are several. Scores are
+/// packed: their low bits were replaced by an index, see BOUND.md.
+struct Summaries {
+  float* best = nullptr;            ///< per part and row: the lowest score
+  float* second = nullptr;          ///< the lowest score of the other centroids
+  std::int32_t* nearest = nullptr;  ///< the centroid of the lowest score
+  std::int64_t stride = 0;          ///< rows from one part to the next
+};
+
+/// A sample whose label the screen does not prove is open. Its candidates are the centroids that
+/// may be nearest.
+struct OpenSamples {
+  static constexpr int kMaxCandidates = 8;
+
+  unsigned int* count = nullptr;  ///< number of open samples
+  std::int32_t* rows = nullptr;   ///< per slot: the row, relative to the slab
+  float* limits = nullptr;        ///< per slot: a candidate's score is at most this
+  /// Per slot: number of candidates; those beyond kMaxCandidates are not kept.
+  unsigned int* candidate_counts = nullptr;
+  std::int32_t* candidates = nullptr;  ///< per slot: kMaxCandidates centroids
+  unsigned int capacity = 0;           ///< slots with limits and candidates
+};
+
+/// The samples of a slab whose label has changed, in any order.
+struct ChangedSamples {
+  unsigned int* count = nullptr;   ///< null: changed samples are not listed
+  std::int32_t* rows = nullptr;    ///< relative to the slab
+  std::int32_t* former = nullptr;  ///< the former label; -1: none
+};
+
+/// The samples of a slab that are compared with all centroids.
+struct HardSamples {
+  unsigned int* count = nullptr;
+  std::int32_t* rows = nullptr;  ///< relative to the slab
+};
+
+/// Arguments of a decision for the rows of a slab. Pointers are device memory.
+struct Decision {
+  lloyd_cuda::Pass pass;  ///< its rows are the slab
+  ChangedSamples changed;
+  OpenSamples open;  ///< null members: there are none
+  HardSamples hard;
+  /// The number of samples that the definition decides is added to it.
+  unsigned long long* fallbacks = nullptr;
+};
+
+/// The number of open samples that have limits and candidates.
+LLOYD_HOST_DEVICE inline unsigned int listed_slots(const OpenSamples& open) {
+  return *open.count < open.capacity ? *open.count : open.capacity;
+}
+
+/// Arguments of a classification, which turns the scores of a screened row into a proven label, or
+/// adds the row to the open samples.
+struct Classification {
+  Decision decision;
+  const float2* norms = nullptr;             ///< Fragments::norms from the first row of the slab on
+  const CentroidNorms* centroids = nullptr;  ///< CentroidForms::image_norms()
+  int steps = 0;                             ///< ScreenShape::steps
+};
+
+/// Enqueues the classification of the rows of a slab by the summaries of `parts` parts, which begin
+/// `skipped` rows before the slab.
+void enqueue_classification(const Classification& classification, const Summaries& summaries,
+                            int parts, std::int64_t skipped);
+
+/// Enqueues the decision of the open and the hard samples by the definition in float64. Open
+/// samples with too many candidates are compared with all centroids.
+template <class T>
+void enqueue_decision(const Decision& decision, const lloyd_cuda::Samples<T>& samples,
+                      int multiprocessors);
+
+}  // namespace lloyd_cuda_fast

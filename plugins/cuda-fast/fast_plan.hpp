@@ -1,0 +1,90 @@
+// FastPlan: the memory of cuda-fast. Pure functions of sizes, without CUDA.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cuda-fast/common/screen_shape.hpp"
+#include "cuda/resident/store_plan.hpp"
+
+namespace lloyd_cuda_fast {
+
+/// Sizes on which a plan depends.
+struct FastProblem {
+  std::int64_t samples = 0;       ///< n
+  std::int64_t features = 0;      ///< d
+  std::int64_t clusters = 0;      ///< k
+  double row_bytes = 0;           ///< of a resident sample; 0: it is read in place
+  bool uses_tensor_cores = true;  ///< false: ScreenPath::direct
+  std::int64_t shared_bytes = 0;  ///< DeviceLimits::shared_bytes_per_block
+  int multiprocessors = 0;        ///< of the device
+};
+
+/// What is kept in device memory, and the rows that are processed at a time: a slab.
+struct FastPlan {
+  ScreenShape shape;            ///< not feasible: the screen is direct
+  lloyd_cuda::StorePlan store;  ///< device_bytes includes the fragments of resident samples
+  /// True: the fragments of all samples stay in device memory. False: those of a slab are computed
+  /// in every pass.
+  bool keeps_fragments = false;
+  std::int64_t slab_rows = 0;
+  std::int64_t open_capacity = 0;  ///< OpenSamples::capacity
+  double workspace_bytes = 0;      ///< the slab's arrays and the centroid image
+
+  double device_bytes() const { return store.device_bytes + workspace_bytes; }
+};
+
+/// Maximum rows of a slab, whose indices then fit 31 bits twice.
+inline constexpr std::int64_t kMaxSlabRows = std::int64_t{1} << 24;
+/// Minimum, unless there are fewer samples.
+inline constexpr std::int64_t kMinSlabRows = 1024;
+/// Maximum bytes of the arrays of a slab, if memory allows.
+inline constexpr double kMaxSlabBytes = 512.0 * (1 << 20);
+
+/// Device memory for the fragments and norms of a row.
+constexpr double fragment_row_bytes(const ScreenShape& shape) {
+  return shape.is_feasible() ? static_cast<double>(shape.fragment_bytes()) / 16 + 8 : 0;
+}
+
+/// Bytes of a slab per row: hard samples, changed samples (rows, former labels, sorted twice), and,
+/// with tensor cores, summaries, open samples (rows; limits, counts and candidates of a quarter of
+/// them) and perhaps fragments.
+constexpr double slab_row_bytes(const ScreenShape& shape, bool with_fragments) {
+  const double summaries = shape.parts > 1 ? 12.0 * shape.parts : 0;
+  const double screen = shape.is_feasible() ? summaries + 4 + (8 + 32) / 4.0 : 0;
+  return 4 + 16 + screen + (with_fragments ? fragment_row_bytes(shape) : 0);
+}
+
+/// The plan for a problem within `available` bytes of device memory.
+inline FastPlan plan_fast(const FastProblem& problem, double available) {
+  FastPlan plan;
+  if (problem.uses_tensor_cores) {
+    plan.shape = screen_shape(problem.clusters, problem.features, problem.shared_bytes,
+                              problem.multiprocessors);
+  }
+  // The converted centroids (CentroidForms), and the counters, offsets and cursors of the sort.
+  const auto k = static_cast<double>(problem.clusters);
+  const double fixed =
+      static_cast<double>(plan.shape.parts) * static_cast<double>(plan.shape.part_bytes()) +
+      4 * k * static_cast<double>(problem.features) + k * (4 + 12) + 4096;
+  const auto plan_with = [&](bool keeps_fragments) {
+    const double slab_row = slab_row_bytes(plan.shape, !keeps_fragments);
+    const double bytes = std::min(kMaxSlabBytes, (available - fixed) / 4);
+    const auto rows = static_cast<std::int64_t>(std::clamp(
+        bytes / slab_row, static_cast<double>(kMinSlabRows), static_cast<double>(kMaxSlabRows)));
+    // Whole tiles, and one more for a first row within a tile.
+    plan.slab_rows = std::min(rows, problem.samples + kTileRows) / kTileRows * kTileRows;
+    plan.slab_rows = std::max<std::int64_t>(plan.slab_rows, kTileRows);
+    plan.open_capacity = plan.slab_rows / 4;
+    plan.workspace_bytes = fixed + static_cast<double>(plan.slab_rows + kTileRows) * slab_row;
+    plan.keeps_fragments = keeps_fragments;
+    const double row = problem.row_bytes + (keeps_fragments ? fragment_row_bytes(plan.shape) : 0);
+    plan.store = lloyd_cuda::plan_store(problem.samples, row,
+                                        std::max(available - plan.workspace_bytes, 0.0));
+  };
+  plan_with(true);
+  if (!plan.store.is_resident()) plan_with(false);
+  return plan;
+}
+
+}  // namespace lloyd_cuda_fast

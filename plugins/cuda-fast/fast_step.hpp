@@ -1,0 +1,108 @@
+// FastStep: passes of cuda-fast over resident or streamed samples.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <lloyd/plugin/abi/backend.hpp>
+
+#include "cuda-fast/decisions/changed_sums.hpp"
+#include "cuda-fast/decisions/decisions.hpp"
+#include "cuda-fast/forms/centroid_forms.hpp"
+#include "cuda-fast/forms/sample_fragments.hpp"
+#include "cuda-fast/screens/direct_screen.hpp"
+#include "cuda-fast/screens/screen.hpp"
+#include "cuda/device/device_limits.hpp"
+#include "cuda/passes/pass.hpp"
+#include "cuda/resident/sample_store.hpp"
+#include "fast_plan.hpp"
+
+namespace lloyd_cuda_fast {
+
+/// The choices of the parameter `path`, in the order of its schema.
+enum PathChoice : std::int64_t { kAutoPath, kWgmmaPath, kMmaPath, kDirectPath };
+
+/// True if a device with tensor cores screens samples of d features on them. With fewer features,
+/// the rounding to FP16 leaves too many labels open.
+constexpr bool may_use_tensor_cores(std::int64_t choice, std::int64_t features) {
+  constexpr std::int64_t kMinFeatures = 9;
+  return choice == kAutoPath ? features >= kMinFeatures : choice != kDirectPath;
+}
+
+/// The path for a choice on a device. Throws StatusError `unsupported` if the device cannot take
+/// it.
+ScreenPath path_for(std::int64_t choice, std::int64_t features, int device);
+
+/// Assigns samples slab by slab: a screen proves most labels, the definition decides the others,
+/// and the samples whose label has changed are added to the sums.
+template <class T>
+class FastStep final : public lloyd_cuda::Step<T> {
+ public:
+  using CancelRequested = typename lloyd_cuda::Step<T>::CancelRequested;
+
+  /// Copies the samples that fit, or reads those in device memory in place. The arrays of `dataset`
+  /// must outlive the step. Throws StatusError.
+  FastStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
+           const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
+
+  void prepare(std::int64_t clusters, const CancelRequested& cancel_requested) override;
+  void assign(const lloyd_cuda::Pass& pass) override;
+  void for_each_part(lloyd::RowRange rows, const std::int32_t* skip,
+                     const typename lloyd_cuda::Step<T>::Body& body) override;
+  bool sums_only_changes() const override { return true; }
+  bool repeats() const override { return store_.is_resident(); }
+  bool streams_samples() const override { return !store_.is_resident(); }
+  std::int64_t exact_fallbacks() override;
+  std::string notes() const override;
+
+ private:
+  /// The arrays of a slab, and what depends on k.
+  struct Workspace {
+    lloyd_cuda::DeviceBuffer<unsigned int> counters;  // open, hard and changed samples; k: entries
+    lloyd_cuda::DeviceBuffer<float> best;
+    lloyd_cuda::DeviceBuffer<float> second;
+    lloyd_cuda::DeviceBuffer<std::int32_t> nearest;
+    lloyd_cuda::DeviceBuffer<std::int32_t> open_rows;
+    lloyd_cuda::DeviceBuffer<float> limits;
+    lloyd_cuda::DeviceBuffer<unsigned int> candidate_counts;
+    lloyd_cuda::DeviceBuffer<std::int32_t> candidates;
+    lloyd_cuda::DeviceBuffer<std::int32_t> hard_rows;
+    CentroidForms centroids;
+    ChangedSums sums;
+  };
+
+  void hold(std::int64_t clusters);
+  void hold_fragments();
+  void allocate(std::int64_t clusters);
+  bool uses_tensor_cores() const { return plan_.shape.is_feasible(); }
+  Fragments fragments_of(std::int64_t first_row) const {
+    return {fragments_.data(), norms_.data(), first_row, plan_.shape.steps};
+  }
+  void convert_centroids(const lloyd_cuda::Pass& pass) const;
+  void assign_slab(const lloyd_cuda::Pass& slab, const lloyd_cuda::Samples<T>& samples);
+  void screen_slab(Decision& decision, const lloyd_cuda::Samples<T>& samples);
+
+  lloyd::DatasetView dataset_;
+  lloyd_cuda::DeviceLimits limits_;
+  ScreenPath path_;
+  std::int64_t limit_mebibytes_;
+  std::int64_t card_bytes_;
+  cudaStream_t stream_;
+  CancelRequested never_ = lloyd_cuda::Step<T>::never_cancelled;
+  const CancelRequested* cancel_requested_ = &never_;
+  lloyd_cuda::SampleStore<T> store_;
+  ResidentUnits units_;
+  lloyd_cuda::DeviceBuffer<SampleNorms> largest_{1};
+  lloyd_cuda::DeviceBuffer<unsigned long long> fallbacks_{1};
+  FastPlan plan_;
+  lloyd_cuda::DeviceBuffer<uint4> fragments_;  // of all samples, or of a slab
+  lloyd_cuda::DeviceBuffer<float2> norms_;     // per row of the fragments
+  bool is_packed_ = false;                     // the fragments of all samples are there
+  std::int64_t clusters_ = 0;                  // k of the workspace
+  std::unique_ptr<Workspace> workspace_;       // null before the first pass
+};
+
+}  // namespace lloyd_cuda_fast

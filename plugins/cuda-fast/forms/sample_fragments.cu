@@ -1,0 +1,135 @@
+#include "cuda-fast/forms/sample_fragments.hpp"
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
+
+#include "cuda-fast/common/screen_units.hpp"
+#include "cuda/device/check.hpp"
+
+namespace lloyd_cuda_fast {
+namespace {
+
+using lloyd_cuda::Samples;
+
+constexpr int kThreads = 256;
+constexpr int kRowsPerBlock = kThreads / 32;
+constexpr int kMaxBlocks = 8192;
+// The bias of scores is stored in this unit, so that three halves cover squared norms up to 2^30.
+constexpr float kBiasUnit = 0x1p15f;
+
+__device__ unsigned int bits_of(__half2 pair) {
+  return *reinterpret_cast<const unsigned int*>(&pair);
+}
+
+__device__ double sum_of_warp(double value) {
+  for (int offset = 16; offset > 0; offset /= 2) {
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
+  }
+  return value;
+}
+
+// The word of two neighbouring features of a row: features 2 pair and 2 pair + 1 of a step.
+__device__ unsigned int* word_of(const Fragments& fragments, std::int64_t row, int step, int pair) {
+  const std::int64_t group = row / 16;
+  const int lane = static_cast<int>(row % 8) * 4 + pair % 4;
+  const int word = static_cast<int>(row % 16) / 8 + pair / 4 * 2;
+  uint4* const fragment = fragments.values + (group * fragments.steps + step) * 32 + lane;
+  return reinterpret_cast<unsigned int*>(fragment) + word;
+}
+
+// One warp per row. Rows beyond the last one of the tile are zeros.
+template <class T>
+__global__ void packing_kernel(Samples<T> samples, lloyd::RowRange rows, ScreenUnits units,
+                               Fragments fragments, SampleNorms* largest) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t padded = (rows.size() + kTileRows - 1) / kTileRows * kTileRows;
+  float2 largest_norms{0, 0};
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / 32;
+       i < padded; i += static_cast<std::int64_t>(gridDim.x) * kRowsPerBlock) {
+    const bool exists = i < rows.size();
+    const T* const x = samples.row(rows.begin + (exists ? i : 0));
+    double squared = 0;           // |y|^2
+    double squared_rounded = 0;   // |y'|^2
+    double squared_residual = 0;  // |y - y'|^2
+    const auto rounded = [&](std::int64_t j) {
+      if (!exists || j >= samples.features) return __half(0.0f);
+      const double value =
+          (static_cast<double>(x[j * samples.feature_stride]) - units.origin[j]) * units.scale;
+      const __half half = __double2half(value);
+      const double back = static_cast<double>(__half2float(half));
+      squared += value * value;
+      squared_rounded += back * back;
+      squared_residual += (value - back) * (value - back);
+      return half;
+    };
+    for (int pair = lane; pair < (fragments.steps - 1) * 8; pair += 32) {
+      const __half first = rounded(2 * pair);
+      const __half second = rounded(2 * pair + 1);
+      *word_of(fragments, i, 1 + pair / 8, pair % 8) = bits_of(__halves2half2(first, second));
+    }
+    squared = sum_of_warp(squared);
+    squared_rounded = sum_of_warp(squared_rounded);
+    squared_residual = sum_of_warp(squared_residual);
+    if (lane < 8) {
+      // Step 0: three factors for the bias of a centroid, and the bias of the sample, |y|^2, whose
+      // factors are in the centroid image.
+      const double bias = squared / kBiasUnit;
+      const __half high = __double2half(bias);
+      const double rest = bias - static_cast<double>(__half2float(high));
+      const __half middle = __double2half(rest);
+      const __half low = __double2half(rest - static_cast<double>(__half2float(middle)));
+      const __half unit(exists ? kBiasUnit : 0.0f);
+      const __half zero(0.0f);
+      __half2 word = __halves2half2(zero, zero);
+      if (lane == 0) word = __halves2half2(unit, unit);
+      if (lane == 1) word = __halves2half2(unit, high);
+      if (lane == 2) word = __halves2half2(middle, low);
+      *word_of(fragments, i, 0, lane) = bits_of(word);
+    }
+    if (lane != 0 || !exists) continue;
+    // The relative margin covers the roundings of y and of the sums.
+    constexpr double kMargin = 1 + 0x1p-30;
+    const double norm = sqrt(squared_rounded) * kMargin;
+    const double residual = sqrt(squared_residual) * kMargin + norm * 0x1p-40;
+    const float2 norms{__double2float_ru(norm), __double2float_ru(residual)};
+    fragments.norms[i] = norms;
+    largest_norms.x = fmaxf(largest_norms.x, norms.x);
+    largest_norms.y = fmaxf(largest_norms.y, norms.y);
+  }
+  if (lane != 0) return;
+  // Non-negative floats are ordered like their bits.
+  atomicMax(reinterpret_cast<int*>(&largest->rounded), __float_as_int(largest_norms.x));
+  atomicMax(reinterpret_cast<int*>(&largest->residual), __float_as_int(largest_norms.y));
+}
+
+}  // namespace
+
+ResidentUnits::ResidentUnits(const lloyd::DatasetView& dataset) {
+  const ChosenUnits chosen = choose_units(dataset);
+  scale_ = chosen.scale;
+  underflow_ = chosen.underflow;
+  origin_.resize(dataset.features);
+  lloyd_cuda::check(cudaMemcpy(origin_.data(), chosen.origin.data(),
+                               chosen.origin.size() * sizeof(double), cudaMemcpyHostToDevice),
+                    "copying the origin to the device");
+  lloyd_cuda::check(cudaStreamSynchronize(cudaStreamLegacy), "copying the origin to the device");
+}
+
+template <class T>
+void enqueue_packing(const Samples<T>& samples, lloyd::RowRange rows, const ScreenUnits& units,
+                     const Fragments& fragments, SampleNorms* largest, cudaStream_t stream) {
+  if (rows.size() == 0) return;
+  const std::int64_t blocks = (rows.size() + kTileRows + kRowsPerBlock - 1) / kRowsPerBlock;
+  packing_kernel<T>
+      <<<static_cast<unsigned>(std::min<std::int64_t>(blocks, kMaxBlocks)), kThreads, 0, stream>>>(
+          samples, rows, units, fragments, largest);
+  lloyd_cuda::check_launch("packing_kernel");
+}
+
+template void enqueue_packing(const Samples<float>&, lloyd::RowRange, const ScreenUnits&,
+                              const Fragments&, SampleNorms*, cudaStream_t);
+template void enqueue_packing(const Samples<double>&, lloyd::RowRange, const ScreenUnits&,
+                              const Fragments&, SampleNorms*, cudaStream_t);
+
+}  // namespace lloyd_cuda_fast

@@ -1,0 +1,52 @@
+// SampleFragments: a copy of samples in FP16, in the order in which tensor cores read them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include <lloyd/plugin/abi/dataset_view.hpp>
+
+#include "cuda-fast/common/error_bound.hpp"
+#include "cuda/device/buffer.hpp"
+#include "cuda/passes/samples.hpp"
+
+namespace lloyd_cuda_fast {
+
+/// ChosenUnits in device memory.
+struct ScreenUnits {
+  const double* origin = nullptr;  ///< d values
+  double scale = 1;
+  double underflow = 0;
+};
+
+/// Fragments and norms of a range of rows, in device memory. A step of 16 rows is 32 uint4, one per
+/// lane, in the order of the A operand of m16n8k16; the steps of 16 rows are contiguous.
+struct Fragments {
+  uint4* values = nullptr;  ///< of rows from `first_row` on; padded with zeros to whole tiles
+  float2* norms = nullptr;  ///< per row: |y'|, |y - y'|, rounded up
+  std::int64_t first_row = 0;
+  int steps = 0;  ///< ScreenShape::steps
+};
+
+/// The units of a data set: choose_units().
+class ResidentUnits {
+ public:
+  /// Synchronous. Throws StatusError.
+  explicit ResidentUnits(const lloyd::DatasetView& dataset);
+  ScreenUnits get() const { return {origin_.data(), scale_, underflow_}; }
+
+ private:
+  lloyd_cuda::DeviceBuffer<double> origin_;
+  double scale_ = 1;
+  double underflow_ = 0;
+};
+
+/// Enqueues the conversion of rows to fragments. `rows` begins at fragments.first_row. Raises
+/// `largest` (device memory) to the norms of these rows; the caller sets it to zeros at first.
+template <class T>
+void enqueue_packing(const lloyd_cuda::Samples<T>& samples, lloyd::RowRange rows,
+                     const ScreenUnits& units, const Fragments& fragments, SampleNorms* largest,
+                     cudaStream_t stream);
+
+}  // namespace lloyd_cuda_fast

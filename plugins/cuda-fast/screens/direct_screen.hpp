@@ -1,0 +1,28 @@
+// The direct screen: scores in float32 on the ordinary cores, for any sizes.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda-fast/decisions/decisions.hpp"
+#include "cuda-fast/forms/centroid_forms.hpp"
+#include "cuda-fast/forms/sample_fragments.hpp"
+
+namespace lloyd_cuda_fast {
+
+/// Which samples of a slab are screened directly.
+enum class DirectRows {
+  all,
+  /// The open samples beyond OpenSamples::capacity: where the screen on tensor cores leaves too
+  /// many open, float32 proves nearly all of them.
+  open_beyond_capacity,
+};
+
+/// Enqueues the direct screening of samples: stores proven labels, and lists the others as hard.
+template <class T>
+void enqueue_direct_screen(const Decision& decision, const lloyd_cuda::Samples<T>& samples,
+                           DirectRows rows, const CentroidForms& centroids,
+                           const ScreenUnits& units, int multiprocessors);
+
+}  // namespace lloyd_cuda_fast

@@ -1,0 +1,176 @@
+// The first screen: the label of every sample and its second-best score, by grids of minima.
+#include <climits>
+
+#include "cuda-fast/decisions/decisions.cuh"
+#include "cuda-fast/screens/screen_kernel.cuh"
+
+namespace lloyd_cuda_fast {
+namespace {
+
+constexpr int kGroupScores = 8;  // scores of a row of the grid: consecutive scores of a thread
+constexpr int kGroups = 4;       // groups of a sample in the accumulators of a thread
+constexpr int kRowBits = 6;      // kMaxPartColumns / 32 rows
+
+// The bits of positive floats are ordered as integers are, and a 3-way minimum of integers takes
+// one instruction.
+__device__ __forceinline__ int pack(int bits, int mask, int index) {
+  return (bits & ~mask) | index;
+}
+
+// The two lowest values.
+struct LowestTwo {
+  int best = INT_MAX;
+  int second = INT_MAX;
+  __device__ __forceinline__ void update(int value) {
+    second = min(second, max(best, value));
+    best = min(best, value);
+  }
+};
+
+__device__ __forceinline__ int min_of_three(int a, int b, int c) {
+#if __CUDACC_VER_MAJOR__ >= 12
+  return __vimin3_s32(a, b, c);
+#else
+  return min(min(a, b), c);
+#endif
+}
+
+// Classifies the samples, or writes Summaries if there are several parts. The scores of a sample in
+// a thread form a grid with a row per group of kGroupScores scores and a column per position in a
+// group. The minima of all rows and columns give the lowest score, its index, and the second-lowest
+// score: two scores of one row differ in column.
+template <bool Classifies>
+class GridEpilogue {
+ public:
+  GridEpilogue(const Screen& screen, const Summaries& summaries,
+               const Classification& classification)
+      : fragments_(screen.fragments.values),
+        steps_(screen.shape.steps),
+        first_(first_tile_row(screen)),
+        first_fragment_((first_ - screen.fragments.first_row) / 16),
+        rows_(screen.rows),
+        part_columns_(screen.shape.part_columns),
+        summaries_(summaries),
+        classification_(classification) {}
+
+  __device__ std::int64_t tiles() const { return (rows_.end - first_ + kTileRows - 1) / kTileRows; }
+  __device__ __forceinline__ void begin_loading(std::int64_t tile) {
+    const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+    const std::int64_t group = first_fragment_ + tile * 4 + warp;
+    loading_ = fragments_ + group * steps_ * 32 + threadIdx.x % 32;
+  }
+  __device__ __forceinline__ uint4 load(int step) const { return __ldg(loading_ + step * 32); }
+  __device__ __forceinline__ void begin_tile(std::int64_t tile) {
+    tile_ = tile;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      rows_of_grid_[r] = {};
+#pragma unroll
+      for (int& minimum : columns_of_grid_[r]) minimum = INT_MAX;
+    }
+  }
+  __device__ __forceinline__ void score(int, int columns, const Accumulators& scores) {
+    const int first_group = columns / kTileColumns * kGroups;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      int grid[kGroups][kGroupScores];
+#pragma unroll
+      for (int q = 0; q < kGroups; ++q) {
+#pragma unroll
+        for (int i = 0; i < kGroupScores; ++i) {
+          grid[q][i] = __float_as_int(scores[q * 16 + i / 2 * 4 + r * 2 + i % 2]);
+        }
+        const int left = min_of_three(grid[q][0], grid[q][1], grid[q][2]);
+        const int middle = min_of_three(left, grid[q][3], grid[q][4]);
+        const int right = min_of_three(middle, grid[q][5], grid[q][6]);
+        rows_of_grid_[r].update(pack(min(right, grid[q][7]), (1 << kRowBits) - 1, first_group + q));
+      }
+#pragma unroll
+      for (int i = 0; i < kGroupScores; ++i) {
+        int& minimum = columns_of_grid_[r][i];
+        minimum = min_of_three(minimum, grid[0][i], grid[1][i]);
+        minimum = min_of_three(minimum, grid[2][i], grid[3][i]);
+      }
+    }
+  }
+  __device__ __forceinline__ void end_tile(int part) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      LowestTwo column;
+#pragma unroll
+      for (int i = 0; i < kGroupScores; ++i) {
+        column.update(pack(columns_of_grid_[r][i], kGroupScores - 1, i));
+      }
+      int best = rows_of_grid_[r].best;
+      int second = min(rows_of_grid_[r].second, column.second);
+      const int group = best & ((1 << kRowBits) - 1);
+      const int position = column.best & (kGroupScores - 1);
+      int nearest = group * 32 + position / 2 * 8 + lane % 4 * 2 + position % 2;
+#pragma unroll
+      for (int offset = 1; offset < 4; offset <<= 1) {  // the lanes with scores of this sample
+        const int other_best = __shfl_xor_sync(0xffffffffu, best, offset);
+        const int other_second = __shfl_xor_sync(0xffffffffu, second, offset);
+        const int other_nearest = __shfl_xor_sync(0xffffffffu, nearest, offset);
+        second = min_of_three(second, other_second, max(best, other_best));
+        const bool other_wins =
+            other_best < best || (other_best == best && other_nearest < nearest);
+        nearest = other_wins ? other_nearest : nearest;
+        best = min(best, other_best);
+      }
+      const std::int64_t at_tile = tile_ * kTileRows + warp * 16 + lane / 4 + r * 8;
+      const std::int64_t row = first_ + at_tile - rows_.begin;  // relative to the slab
+      const bool exists = lane % 4 == 0 && row >= 0 && row < rows_.size();
+      if constexpr (Classifies) {
+        changed_ += classify(classification_, static_cast<std::int32_t>(row), exists,
+                             __int_as_float(best), __int_as_float(second), nearest);
+        continue;
+      }
+      if (!exists) continue;
+      const std::int64_t at = part * summaries_.stride + at_tile;
+      summaries_.best[at] = __int_as_float(best);
+      summaries_.second[at] = __int_as_float(second);
+      summaries_.nearest[at] = part * part_columns_ + nearest;
+    }
+  }
+  __device__ void finish() {
+    if constexpr (Classifies) count_changes_of_warp(classification_.decision.pass, changed_);
+  }
+
+ private:
+  const uint4* fragments_;
+  int steps_;
+  std::int64_t first_;           // row
+  std::int64_t first_fragment_;  // group of 16 rows
+  lloyd::RowRange rows_;
+  int part_columns_;
+  Summaries summaries_;
+  Classification classification_;
+
+  unsigned int changed_ = 0;
+  const uint4* loading_ = nullptr;
+  std::int64_t tile_ = 0;
+  LowestTwo rows_of_grid_[2];
+  int columns_of_grid_[2][kGroupScores] = {};
+};
+
+static_assert(kMaxPartColumns / 32 <= 1 << kRowBits);
+
+}  // namespace
+
+void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summaries,
+                    const Classification& classification, const lloyd_cuda::DeviceLimits& limits) {
+  if (screen.rows.size() == 0) return;
+  const cudaStream_t stream = classification.decision.pass.stream;
+  if (screen.shape.parts == 1) {
+    const GridEpilogue<true> epilogue(screen, summaries, classification);
+    return launch_on_path(screen, path, epilogue, limits, stream);
+  }
+  const GridEpilogue<false> epilogue(screen, summaries, classification);
+  launch_on_path(screen, path, epilogue, limits, stream);
+  enqueue_classification(classification, summaries, screen.shape.parts,
+                         screen.rows.begin - first_tile_row(screen));
+}
+
+}  // namespace lloyd_cuda_fast
