@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda-fast/screens/self_test.hpp"
 #include "cuda/device/check.hpp"
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_limit.hpp"
@@ -59,6 +60,10 @@ FastStep<T>::FastStep(const lloyd::DatasetView& dataset, const lloyd::ParameterL
       stream_(stream),
       store_(dataset, lloyd_cuda::Layout::aos, row_alignment<T>(dataset.features)),
       units_(dataset) {
+  if (path_ != ScreenPath::direct && !passes_self_test(path_, limits, stream)) {
+    path_ = ScreenPath::direct;
+    refused_tensor_cores_ = true;
+  }
   hold(1);  // the number of clusters is not known yet
 }
 
@@ -241,6 +246,7 @@ std::int64_t FastStep<T>::exact_fallbacks() {
 template <class T>
 std::string FastStep<T>::notes() const {
   std::string note = "direct screen in float32";
+  if (refused_tensor_cores_) note += ", since the tensor cores failed their self-test";
   if (uses_tensor_cores()) {
     note = path_ == ScreenPath::wgmma ? "screen by wgmma" : "screen by mma.sync";
     note += ", " + std::to_string(plan_.shape.parts) + " parts of " +

@@ -88,6 +88,7 @@ class FastStep final : public lloyd_cuda::Step<T> {
   lloyd::DatasetView dataset_;
   lloyd_cuda::DeviceLimits limits_;
   ScreenPath path_;
+  bool refused_tensor_cores_ = false;  // by the self-test
   std::int64_t limit_mebibytes_;
   std::int64_t card_bytes_;
   cudaStream_t stream_;

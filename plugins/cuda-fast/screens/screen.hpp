@@ -41,6 +41,10 @@ LLOYD_HOST_DEVICE inline std::int64_t first_tile_row(const Screen& screen) {
 void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summaries,
                     const Classification& classification, const lloyd_cuda::DeviceLimits& limits);
 
+/// Enqueues the screening of a slab alone; it writes the summaries of every part.
+void enqueue_summaries(const Screen& screen, ScreenPath path, const Summaries& summaries,
+                       const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
+
 /// Enqueues a second screening, of the open samples of a slab, that lists their candidates.
 void enqueue_candidates(const Screen& screen, ScreenPath path, const OpenSamples& open,
                         const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);

@@ -167,10 +167,14 @@ void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summ
     const GridEpilogue<true> epilogue(screen, summaries, classification);
     return launch_on_path(screen, path, epilogue, limits, stream);
   }
-  const GridEpilogue<false> epilogue(screen, summaries, classification);
-  launch_on_path(screen, path, epilogue, limits, stream);
+  enqueue_summaries(screen, path, summaries, limits, stream);
   enqueue_classification(classification, summaries, screen.shape.parts,
                          screen.rows.begin - first_tile_row(screen));
+}
+
+void enqueue_summaries(const Screen& screen, ScreenPath path, const Summaries& summaries,
+                       const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream) {
+  launch_on_path(screen, path, GridEpilogue<false>(screen, summaries, {}), limits, stream);
 }
 
 }  // namespace lloyd_cuda_fast
