@@ -1,0 +1,808 @@
+// The scheduler of fibers, the tensor core instructions, and the runtime API.
+#include "emulation.hpp"
+
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdarg>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace emulation {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+// No power of two, so that stacks do not compete for the same cache lines.
+constexpr std::size_t kStackBytes = (128 << 10) + 1088;
+constexpr std::size_t kSharedBytes = 227 << 10;
+constexpr std::size_t kRedZone = 256;
+constexpr unsigned char kRedByte = 0xa5;
+constexpr unsigned char kPoison = 0xff;  // NaN in every format
+constexpr unsigned char kFreed = 0xdb;
+
+long setting(const char* name, long otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? otherwise : std::atol(value);
+}
+
+struct Fiber {
+  void* stack_pointer;
+  uint3 thread;
+  bool lives;
+  const char* waits_at;  // null: runnable
+  void* call;
+  int value;  // in: of a barrier; out: its result
+};
+
+// Lanes that wait for one another, stored at the first lane of the mask.
+struct Meeting {
+  int arrived;
+  std::uint64_t mask;
+  Operation operation;
+};
+
+struct Block {
+  std::recursive_mutex mutex;  // one grid runs at a time
+  void* scheduler = nullptr;
+  char* stacks = nullptr;
+  Fiber fibers[kMaxThreads];
+  Meeting meetings[kMaxThreads];
+  Meeting warpgroups[kMaxThreads];
+  int threads = 0;
+  int live = 0;
+  int arrived = 0;
+  Reduction reduction = Reduction::none;
+  int running = -1;
+  std::vector<int> ready;  // a queue from `front` on
+  std::size_t front = 0;
+  const std::function<void()>* body = nullptr;
+  const char* kernel = "no kernel";
+  std::size_t dynamic_bytes = 0;
+  std::mt19937_64 random;
+};
+
+// Never destroyed, since the plugin is never unloaded.
+Block& block() {
+  static auto& instance = *new Block;
+  return instance;
+}
+std::vector<std::pair<void*, std::size_t>>& shared_variables() {
+  static auto& instance = *new std::vector<std::pair<void*, std::size_t>>;
+  return instance;
+}
+alignas(1024) unsigned char shared_memory[kSharedBytes + kRedZone];
+
+extern "C" void emulation_switch(void** from, void* to);
+asm(R"(
+.text
+.hidden emulation_switch
+.globl emulation_switch
+.type emulation_switch, @function
+emulation_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+)");
+
+void suspend() {
+  Block& b = block();
+  emulation_switch(&b.fibers[b.running].stack_pointer, b.scheduler);
+}
+
+void release_barrier() {
+  Block& b = block();
+  int result = 0;
+  for (int i = 0; i < b.threads; ++i) {
+    const Fiber& fiber = b.fibers[i];
+    if (fiber.lives && fiber.value != 0) ++result;
+  }
+  if (b.reduction == Reduction::any) result = result != 0;
+  for (int i = 0; i < b.threads; ++i) {
+    Fiber& fiber = b.fibers[i];
+    if (!fiber.lives) continue;
+    fiber.value = result;
+    fiber.waits_at = nullptr;
+    b.ready.push_back(i);
+  }
+  b.arrived = 0;
+}
+
+void run_fiber() {
+  Block& b = block();
+  (*b.body)();
+  Fiber& fiber = b.fibers[b.running];
+  fiber.lives = false;
+  --b.live;
+  if (b.live > 0 && b.arrived == b.live) release_barrier();
+  suspend();
+  std::abort();
+}
+
+void start_fiber(int index) {
+  Block& b = block();
+  Fiber& fiber = b.fibers[index];
+  auto** top = reinterpret_cast<void**>(b.stacks + (index + 1) * kStackBytes) - 1;
+  *top = nullptr;                                  // return address of run_fiber
+  *--top = reinterpret_cast<void*>(&run_fiber);    // popped by ret
+  top -= 6;                                        // registers
+  std::memset(top, 0, 6 * sizeof(void*));
+  fiber = {};
+  fiber.stack_pointer = top;
+  const auto i = static_cast<unsigned>(index);
+  fiber.thread = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
+  fiber.lives = true;
+  b.ready.push_back(index);
+}
+
+void report_deadlock() {
+  const Block& b = block();
+  std::map<std::string, std::pair<int, int>> waiting;  // where: threads, first thread
+  for (int i = 0; i < b.threads; ++i) {
+    const Fiber& fiber = b.fibers[i];
+    const char* where = !fiber.lives ? "has ended" : fiber.waits_at;
+    auto& [count, first] = waiting[where];
+    if (count++ == 0) first = i;
+  }
+  std::string text;
+  for (const auto& [where, threads] : waiting) {
+    text += "\n  " + std::to_string(threads.first) + " threads, the first is " +
+            std::to_string(threads.second) + ": " + where;
+  }
+  fail("deadlock:%s", text.c_str());
+}
+
+// Whether fibers, and blocks, run in a random order: the seed, or 0.
+const long kSeed = setting("LLOYD_EMULATION_SEED", 0);
+
+void run_block(const std::function<void()>& body) {
+  Block& b = block();
+  b.threads = static_cast<int>(blockDim.x * blockDim.y * blockDim.z);
+  b.live = b.threads;
+  b.arrived = 0;
+  b.ready.clear();
+  b.front = 0;
+  b.body = &body;
+  std::memset(shared_memory, kPoison, b.dynamic_bytes);
+  std::memset(shared_memory + b.dynamic_bytes, kRedByte, kRedZone);
+  for (const auto& [address, bytes] : shared_variables()) std::memset(address, kPoison, bytes);
+  std::memset(b.meetings, 0, sizeof(b.meetings));
+  std::memset(b.warpgroups, 0, sizeof(b.warpgroups));
+  for (int i = 0; i < b.threads; ++i) start_fiber(i);
+  while (b.live > 0) {
+    if (b.front == b.ready.size()) report_deadlock();
+    if (kSeed != 0) {
+      const std::size_t other = b.front + b.random() % (b.ready.size() - b.front);
+      std::swap(b.ready[b.front], b.ready[other]);
+    }
+    b.running = b.ready[b.front++];
+    if (b.front > 65536) {
+      b.ready.erase(b.ready.begin(), b.ready.begin() + static_cast<std::ptrdiff_t>(b.front));
+      b.front = 0;
+    }
+    threadIdx = b.fibers[b.running].thread;
+    emulation_switch(&b.scheduler, b.fibers[b.running].stack_pointer);
+  }
+  b.running = -1;
+  for (std::size_t i = 0; i < kRedZone; ++i) {
+    if (shared_memory[b.dynamic_bytes + i] != kRedByte) {
+      fail("wrote beyond its %zu bytes of dynamic shared memory", b.dynamic_bytes);
+    }
+  }
+}
+
+struct Allocation {
+  std::size_t bytes;
+  bool on_device;
+};
+struct Memory {
+  std::recursive_mutex mutex;
+  std::map<std::uintptr_t, Allocation> allocations;
+  std::map<std::uintptr_t, std::size_t> registered;
+  std::map<const void*, int> shared_limits;
+  std::size_t used = 0;
+  const std::size_t total = static_cast<std::size_t>(setting("LLOYD_EMULATION_MIB", 4096)) << 20;
+};
+Memory& memory() {
+  static auto& instance = *new Memory;
+  return instance;
+}
+
+void check_red_zones(std::uintptr_t address, const Allocation& allocation) {
+  const auto* const data = reinterpret_cast<const unsigned char*>(address);
+  for (std::size_t i = 0; i < kRedZone; ++i) {
+    if (data[allocation.bytes + i] != kRedByte || data[-1 - static_cast<std::ptrdiff_t>(i)] != kRedByte) {
+      fail("wrote outside of an allocation of %zu bytes", allocation.bytes);
+    }
+  }
+}
+
+// Fails if device memory is accessed beyond an allocation.
+void check_range(const void* address, std::size_t bytes) {
+  Memory& m = memory();
+  const std::lock_guard lock(m.mutex);
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  auto next = m.allocations.upper_bound(at);
+  if (next == m.allocations.begin()) return;
+  --next;
+  if (at >= next->first + next->second.bytes + kRedZone) return;
+  if (at + bytes > next->first + next->second.bytes) {
+    fail("a copy of %zu bytes ends beyond an allocation of %zu bytes", bytes, next->second.bytes);
+  }
+}
+
+cudaError_t allocate(void** address, std::size_t bytes, bool on_device) {
+  Memory& m = memory();
+  const std::lock_guard lock(m.mutex);
+  if (on_device && m.used + bytes > m.total) return cudaErrorMemoryAllocation;
+  auto* const data = static_cast<unsigned char*>(std::aligned_alloc(
+                         256, (bytes + 2 * kRedZone + 255) / 256 * 256)) + kRedZone;
+  std::memset(data - kRedZone, kRedByte, kRedZone);
+  std::memset(data, kPoison, bytes);
+  std::memset(data + bytes, kRedByte, kRedZone);
+  m.allocations[reinterpret_cast<std::uintptr_t>(data)] = {bytes, on_device};
+  if (on_device) m.used += bytes;
+  *address = data;
+  return cudaSuccess;
+}
+
+cudaError_t release(void* address, bool on_device) {
+  if (address == nullptr) return cudaSuccess;
+  Memory& m = memory();
+  const std::lock_guard lock(m.mutex);
+  const auto found = m.allocations.find(reinterpret_cast<std::uintptr_t>(address));
+  if (found == m.allocations.end() || found->second.on_device != on_device) {
+    fail("freed memory that is not allocated");
+  }
+  check_red_zones(found->first, found->second);
+  std::memset(address, kFreed, found->second.bytes);
+  if (on_device) m.used -= found->second.bytes;
+  m.allocations.erase(found);
+  std::free(static_cast<unsigned char*>(address) - kRedZone);
+  return cudaSuccess;
+}
+
+void check_all_red_zones() {
+  Memory& m = memory();
+  const std::lock_guard lock(m.mutex);
+  for (const auto& [address, allocation] : m.allocations) check_red_zones(address, allocation);
+}
+
+void run_grid(const Launch& launch, const std::function<void()>& body) {
+  Block& b = block();
+  const std::lock_guard lock(b.mutex);
+  if (b.stacks == nullptr) {
+    b.stacks = static_cast<char*>(mmap(nullptr, kMaxThreads * kStackBytes, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (b.stacks == MAP_FAILED) fail("no memory for stacks");
+    b.random.seed(static_cast<unsigned long>(kSeed));
+  }
+  b.kernel = launch.kernel;
+  b.dynamic_bytes = launch.shared_bytes;
+  gridDim = launch.grid;
+  blockDim = launch.block;
+  std::vector<unsigned> order(launch.grid.x * launch.grid.y * launch.grid.z);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<unsigned>(i);
+  if (kSeed < 0) {
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<unsigned>(order.size() - 1 - i);
+  } else if (kSeed > 0) {
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[b.random() % i]);
+  }
+  for (const unsigned i : order) {
+    blockIdx = {i % gridDim.x, i / gridDim.x % gridDim.y, i / gridDim.x / gridDim.y};
+    run_block(body);
+  }
+  check_all_red_zones();
+  b.kernel = "no kernel";
+}
+
+thread_local cudaError_t last_error = cudaSuccess;
+cudaError_t report(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+}  // namespace
+
+void fail(const char* format, ...) {
+  const Block& b = block();
+  std::fprintf(stderr, "CUDA emulation: %s, block (%u, %u, %u), thread %u: ", b.kernel, blockIdx.x,
+               blockIdx.y, blockIdx.z, threadIdx.x);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  std::fputc('\n', stderr);
+  std::abort();
+}
+
+void rendezvous(std::uint64_t mask, Operation operation, void* call, const char* name) {
+  Block& b = block();
+  const int own = b.running;
+  const int size = mask == kWarpgroup ? 128 : 32;
+  const int begin = own / size * size;
+  const int first = mask == kWarpgroup ? begin : begin + std::countr_zero(mask);
+  if (mask != kWarpgroup && (mask >> (own - begin) & 1) == 0) {
+    fail("%s: a lane is not in its mask", name);
+  }
+  Meeting& meeting = (mask == kWarpgroup ? b.warpgroups : b.meetings)[first];
+  if (meeting.arrived == 0) {
+    meeting.mask = mask;
+    meeting.operation = operation;
+  }
+  if (meeting.mask != mask || meeting.operation != operation) {
+    fail("%s: another lane waits with another mask or at another operation", name);
+  }
+  Fiber& fiber = b.fibers[own];
+  fiber.call = call;
+  fiber.waits_at = name;
+  const int lanes = mask == kWarpgroup ? 128 : std::popcount(mask);
+  if (++meeting.arrived < lanes) return suspend();
+  meeting.arrived = 0;
+  void* calls[128];
+  for (int lane = 0; lane < size; ++lane) calls[lane] = b.fibers[begin + lane].call;
+  operation(calls, mask);
+  for (int lane = 0; lane < size; ++lane) {
+    if (mask != kWarpgroup && (mask >> lane & 1) == 0) continue;
+    b.fibers[begin + lane].waits_at = nullptr;
+    if (begin + lane != own) b.ready.push_back(begin + lane);
+  }
+}
+
+int barrier(Reduction reduction, int value) {
+  Block& b = block();
+  Fiber& fiber = b.fibers[b.running];
+  if (b.arrived > 0 && b.reduction != reduction) fail("threads meet at different barriers");
+  b.reduction = reduction;
+  fiber.value = value;
+  fiber.waits_at = "__syncthreads";
+  if (++b.arrived == b.live) release_barrier();
+  suspend();
+  return fiber.value;
+}
+
+void register_shared(void* address, std::size_t bytes) {
+  std::memset(address, kPoison, bytes);
+  shared_variables().emplace_back(address, bytes);
+}
+
+unsigned char* dynamic_shared() { return shared_memory; }
+
+std::uint32_t shared_address(const void* address) {
+  const auto offset = static_cast<const unsigned char*>(address) - shared_memory;
+  if (offset < 0 || offset > static_cast<std::ptrdiff_t>(kSharedBytes)) {
+    fail("not an address in dynamic shared memory");
+  }
+  return static_cast<std::uint32_t>(offset) + 1024;  // 0 is not the first address
+}
+
+const unsigned char* at_shared_address(std::uint32_t address, std::size_t bytes) {
+  if (address < 1024 || address - 1024 + bytes > block().dynamic_bytes) {
+    fail("read beyond its dynamic shared memory");
+  }
+  return shared_memory + (address - 1024);
+}
+
+void launch(const Launch& launch, std::function<void()> thread) {
+  const std::size_t threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
+  const std::size_t blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  std::size_t limit = 48 << 10;
+  {
+    const std::lock_guard lock(memory().mutex);
+    const auto found = memory().shared_limits.find(launch.function);
+    if (found != memory().shared_limits.end()) limit = static_cast<std::size_t>(found->second);
+  }
+  if (threads == 0 || threads > kMaxThreads || blocks == 0 || launch.grid.y > 65535 ||
+      launch.grid.z > 65535) {
+    report(cudaErrorInvalidConfiguration);
+    return;
+  }
+  if (launch.shared_bytes > std::max(limit, std::size_t{48 << 10})) {
+    report(cudaErrorInvalidValue);
+    return;
+  }
+  enqueue(launch.stream, [launch, thread = std::move(thread)] { run_grid(launch, thread); });
+}
+
+namespace {
+
+const float* half_values() {
+  static const float* const values = [] {
+    auto* const table = new float[65536];
+    for (unsigned i = 0; i < 65536; ++i) {
+      const auto bits = static_cast<std::uint16_t>(i);
+      table[i] = static_cast<float>(std::bit_cast<_Float16>(bits));
+    }
+    return table;
+  }();
+  return values;
+}
+float half_at(unsigned word, int index) { return half_values()[word >> (16 * index) & 0xffff]; }
+
+// The sum of 16 products and an accumulator, as pessimistic as any tensor core: every addend is cut
+// off at 2^-23 of the largest one, and the sum is rounded towards zero.
+float accumulate(const float* a, const float* b, float sum) {
+  double addends[17];
+  double largest = 0;
+  bool finite = true;
+  for (int k = 0; k < 17; ++k) {
+    addends[k] = k < 16 ? static_cast<double>(a[k]) * static_cast<double>(b[k]) : static_cast<double>(sum);
+    const double size = fabs(addends[k]);
+    largest = size > largest ? size : largest;
+    finite &= size <= 0x1p127;
+  }
+  if (!finite) {
+    double total = 0;
+    for (const double addend : addends) total += addend;
+    return static_cast<float>(total);
+  }
+  if (largest == 0) return 0;
+  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(largest) >> 52 & 0x7ff) - 1023;
+  const auto power = [](int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); };
+  const double to_integer = power(23 - exponent);
+  std::int64_t total = 0;
+  for (const double addend : addends) total += static_cast<std::int64_t>(addend * to_integer);
+  std::uint64_t size = static_cast<std::uint64_t>(total < 0 ? -total : total);
+  const int bits = 64 - std::countl_zero(size);
+  if (bits > 24) size = size >> (bits - 24) << (bits - 24);
+  const double result = static_cast<double>(size) * power(exponent - 23);
+  return static_cast<float>(total < 0 ? -result : result);
+}
+
+}  // namespace
+
+// PTX ISA, ldmatrix: thread i passes the address of row i % 8 of matrix i / 8, and receives of each
+// matrix elements 2 (i % 4) and 2 (i % 4) + 1 of row i / 4.
+void ldmatrix_x4(unsigned& x, unsigned& y, unsigned& z, unsigned& w, std::uint32_t address) {
+  struct Call {
+    std::uint32_t address;
+    unsigned result[4];
+  } call{address, {}};
+  rendezvous(
+      0xffffffffu,
+      [](void* const* calls, std::uint64_t) {
+        for (int matrix = 0; matrix < 4; ++matrix) {
+          for (int row = 0; row < 8; ++row) {
+            const std::uint32_t from = static_cast<Call*>(calls[matrix * 8 + row])->address;
+            if (from % 16 != 0) fail("ldmatrix: misaligned row");
+            const unsigned char* const bytes = at_shared_address(from, 16);
+            for (int pair = 0; pair < 4; ++pair) {
+              std::memcpy(&static_cast<Call*>(calls[row * 4 + pair])->result[matrix],
+                          bytes + pair * 4, 4);
+            }
+          }
+        }
+      },
+      &call, "ldmatrix");
+  x = call.result[0];
+  y = call.result[1];
+  z = call.result[2];
+  w = call.result[3];
+}
+
+// PTX ISA, fragments of mma.m16n8k16 with f16 operands: g = lane / 4, t = lane % 4.
+void mma_m16n8k16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2,
+                  unsigned a3, unsigned b0, unsigned b1) {
+  struct Call {
+    float d[4];
+    unsigned a[4];
+    unsigned b[2];
+  } call{{d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}};
+  rendezvous(
+      0xffffffffu,
+      [](void* const* calls, std::uint64_t) {
+        float a[16][16];
+        float b[8][16];
+        for (int lane = 0; lane < 32; ++lane) {
+          const Call& c = *static_cast<Call*>(calls[lane]);
+          const int g = lane / 4;
+          const int t = lane % 4;
+          for (int e = 0; e < 2; ++e) {
+            a[g][2 * t + e] = half_at(c.a[0], e);
+            a[g + 8][2 * t + e] = half_at(c.a[1], e);
+            a[g][2 * t + 8 + e] = half_at(c.a[2], e);
+            a[g + 8][2 * t + 8 + e] = half_at(c.a[3], e);
+            b[g][2 * t + e] = half_at(c.b[0], e);
+            b[g][2 * t + 8 + e] = half_at(c.b[1], e);
+          }
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+          Call& c = *static_cast<Call*>(calls[lane]);
+          const int g = lane / 4;
+          const int t = lane % 4;
+          for (int e = 0; e < 2; ++e) {
+            c.d[e] = accumulate(a[g], b[2 * t + e], c.d[e]);
+            c.d[2 + e] = accumulate(a[g + 8], b[2 * t + e], c.d[2 + e]);
+          }
+        }
+      },
+      &call, "mma");
+  d0 = call.d[0];
+  d1 = call.d[1];
+  d2 = call.d[2];
+  d3 = call.d[3];
+}
+
+// PTX ISA, wgmma.m64n128k16 with A in registers and B in shared memory, K-major with the 128-byte
+// swizzle: rows of 128 bytes in groups of 8, bits 4 to 6 of an address XOR bits 7 to 9.
+void wgmma(Wgmma& call) {
+  rendezvous(
+      kWarpgroup,
+      [](void* const* calls, std::uint64_t) {
+        const std::uint64_t descriptor = static_cast<Wgmma*>(calls[0])->descriptor;
+        const int adds = static_cast<Wgmma*>(calls[0])->adds;
+        if (descriptor >> 62 != 1) fail("wgmma: not the 128-byte swizzle");
+        if ((descriptor >> 49 & 7) != 0) fail("wgmma: a base offset");
+        const auto start = static_cast<std::uint32_t>(descriptor & 0x3fff) << 4;
+        const auto stride = static_cast<std::uint32_t>(descriptor >> 32 & 0x3fff) << 4;
+        static float b[128][16];
+        for (std::uint32_t n = 0; n < 128; ++n) {
+          for (std::uint32_t k = 0; k < 16; ++k) {
+            std::uint32_t address = start + n / 8 * stride + n % 8 * 128 + k * 2;
+            address ^= (address >> 7 & 7) << 4;
+            std::uint16_t half;
+            std::memcpy(&half, at_shared_address(address, 2), 2);
+            b[n][k] = half_at(half, 0);
+          }
+        }
+        static float a[64][16];
+        for (int lane = 0; lane < 128; ++lane) {
+          const Wgmma& c = *static_cast<Wgmma*>(calls[lane]);
+          if (c.descriptor != descriptor || c.adds != adds) {
+            fail("wgmma: the threads of a warpgroup have different operands");
+          }
+          const int row = lane / 32 * 16 + lane % 32 / 4;
+          const int column = lane % 4 * 2;
+          for (int e = 0; e < 2; ++e) {
+            a[row][column + e] = half_at(c.a[0], e);
+            a[row + 8][column + e] = half_at(c.a[1], e);
+            a[row][column + 8 + e] = half_at(c.a[2], e);
+            a[row + 8][column + 8 + e] = half_at(c.a[3], e);
+          }
+        }
+        for (int lane = 0; lane < 128; ++lane) {
+          Wgmma& c = *static_cast<Wgmma*>(calls[lane]);
+          for (int i = 0; i < 64; ++i) {
+            const int row = lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8;
+            const int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+            *c.d[i] = accumulate(a[row], b[column], adds != 0 ? *c.d[i] : 0);
+          }
+        }
+      },
+      &call, "wgmma");
+}
+
+}  // namespace emulation
+
+using namespace emulation;
+
+struct CUstream_st {
+  CUgraph_st* captures = nullptr;
+};
+struct CUevent_st {
+  std::chrono::steady_clock::time_point time;
+};
+struct CUgraph_st {
+  std::vector<std::function<void()>> work;
+};
+
+void emulation::enqueue(cudaStream_t stream, std::function<void()> work) {
+  if (stream != nullptr && stream != cudaStreamLegacy && stream->captures != nullptr) {
+    stream->captures->work.push_back(std::move(work));
+  } else {
+    work();
+  }
+}
+
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+const char* cudaGetErrorName(cudaError_t) { return "cudaError"; }
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorInvalidConfiguration:
+      return "invalid configuration argument";
+    default:
+      return "emulated error";
+  }
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = 12000;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  return report(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device != 0) return report(cudaErrorInvalidDevice);
+  switch (attribute) {
+    case cudaDevAttrTotalConstantMemory:
+      *value = 64 << 10;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = static_cast<int>(setting("LLOYD_EMULATION_MULTIPROCESSORS", 4));
+      break;
+    case cudaDevAttrL2CacheSize:
+      *value = 1 << 20;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = static_cast<int>(setting("LLOYD_EMULATION_CAPABILITY", 90)) / 10;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = static_cast<int>(setting("LLOYD_EMULATION_CAPABILITY", 90)) % 10;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = kSharedBytes;
+      break;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device != 0) return report(cudaErrorInvalidDevice);
+  *properties = {};
+  std::strcpy(properties->name, "CPU emulation of CUDA");
+  properties->totalGlobalMem = memory().total;
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+  const std::lock_guard lock(memory().mutex);
+  *free_bytes = memory().total - memory().used;
+  *total_bytes = memory().total;
+  return cudaSuccess;
+}
+cudaError_t cudaMalloc(void** address, std::size_t bytes) {
+  return report(allocate(address, bytes, true));
+}
+cudaError_t cudaFree(void* address) { return release(address, true); }
+cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned) {
+  return report(allocate(address, bytes, false));
+}
+cudaError_t cudaFreeHost(void* address) { return release(address, false); }
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  *device = host;
+  return cudaSuccess;
+}
+cudaError_t cudaHostRegister(void* address, std::size_t bytes, unsigned) {
+  const std::lock_guard lock(memory().mutex);
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto next = memory().registered.lower_bound(at + bytes);
+  if (next != memory().registered.begin() && std::prev(next)->first + std::prev(next)->second > at) {
+    return report(cudaErrorHostMemoryAlreadyRegistered);
+  }
+  memory().registered[at] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* address) {
+  const std::lock_guard lock(memory().mutex);
+  const bool found = memory().registered.erase(reinterpret_cast<std::uintptr_t>(address)) != 0;
+  return report(found ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  const std::lock_guard lock(memory().mutex);
+  *attributes = {};
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  auto next = memory().allocations.upper_bound(at);
+  if (next == memory().allocations.begin()) return cudaSuccess;
+  --next;
+  if (at >= next->first + next->second.bytes) return cudaSuccess;
+  attributes->type = next->second.on_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
+  attributes->devicePointer = const_cast<void*>(address);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  check_range(to, bytes);
+  check_range(from, bytes);
+  enqueue(stream, [=] { std::memmove(to, from, bytes); });
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  for (std::size_t row = 0; row < height; ++row) {
+    cudaMemcpyAsync(static_cast<char*>(to) + row * to_pitch,
+                    static_cast<const char*>(from) + row * from_pitch, width, kind, stream);
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t stream) {
+  check_range(to, bytes);
+  enqueue(stream, [=] { std::memset(to, byte, bytes); });
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = new CUstream_st;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (stream != nullptr && stream != cudaStreamLegacy && stream->captures != nullptr) {
+    return report(cudaErrorStreamCaptureUnsupported);
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  stream->captures = new CUgraph_st;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = std::exchange(stream->captures, nullptr);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long) {
+  *executable = new CUgraph_st(*graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t) {
+  for (const auto& work : executable->work) work();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete executable;
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return cudaEventCreate(event);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  enqueue(stream, [=] { event->time = std::chrono::steady_clock::now(); });
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
+  if (value < 0 || static_cast<std::size_t>(value) > kSharedBytes) {
+    return report(cudaErrorInvalidValue);
+  }
+  const std::lock_guard lock(memory().mutex);
+  memory().shared_limits[kernel] = value;
+  return cudaSuccess;
+}
