@@ -1,6 +1,12 @@
 // The scheduler of fibers, the tensor core instructions, and the runtime API.
 #include "emulation.hpp"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes) static_cast<void>(0)
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) static_cast<void>(0)
+#endif
 #include <sys/mman.h>
 
 #include <chrono>
@@ -178,8 +184,10 @@ void run_block(const std::function<void()>& body) {
   b.ready.clear();
   b.front = 0;
   b.body = &body;
+  ASAN_UNPOISON_MEMORY_REGION(shared_memory, sizeof(shared_memory));
   std::memset(shared_memory, kPoison, b.dynamic_bytes);
   std::memset(shared_memory + b.dynamic_bytes, kRedByte, kRedZone);
+  ASAN_POISON_MEMORY_REGION(shared_memory + b.dynamic_bytes, kRedZone);
   for (const auto& [address, bytes] : shared_variables()) std::memset(address, kPoison, bytes);
   std::memset(b.meetings, 0, sizeof(b.meetings));
   std::memset(b.warpgroups, 0, sizeof(b.warpgroups));
@@ -199,6 +207,7 @@ void run_block(const std::function<void()>& body) {
     emulation_switch(&b.scheduler, b.fibers[b.running].stack_pointer);
   }
   b.running = -1;
+  ASAN_UNPOISON_MEMORY_REGION(shared_memory, sizeof(shared_memory));
   for (std::size_t i = 0; i < kRedZone; ++i) {
     if (shared_memory[b.dynamic_bytes + i] != kRedByte) {
       fail("wrote beyond its %zu bytes of dynamic shared memory", b.dynamic_bytes);
@@ -224,6 +233,9 @@ Memory& memory() {
 }
 
 void check_red_zones(std::uintptr_t address, const Allocation& allocation) {
+#ifdef __SANITIZE_ADDRESS__
+  return;  // the sanitizer also reports reads
+#endif
   const auto* const data = reinterpret_cast<const unsigned char*>(address);
   for (std::size_t i = 0; i < kRedZone; ++i) {
     if (data[allocation.bytes + i] != kRedByte || data[-1 - static_cast<std::ptrdiff_t>(i)] != kRedByte) {
@@ -255,6 +267,8 @@ cudaError_t allocate(void** address, std::size_t bytes, bool on_device) {
   std::memset(data - kRedZone, kRedByte, kRedZone);
   std::memset(data, kPoison, bytes);
   std::memset(data + bytes, kRedByte, kRedZone);
+  ASAN_POISON_MEMORY_REGION(data - kRedZone, kRedZone);
+  ASAN_POISON_MEMORY_REGION(data + bytes, kRedZone);
   m.allocations[reinterpret_cast<std::uintptr_t>(data)] = {bytes, on_device};
   if (on_device) m.used += bytes;
   *address = data;
@@ -271,6 +285,8 @@ cudaError_t release(void* address, bool on_device) {
   }
   check_red_zones(found->first, found->second);
   std::memset(address, kFreed, found->second.bytes);
+  ASAN_UNPOISON_MEMORY_REGION(static_cast<unsigned char*>(address) - kRedZone,
+                              found->second.bytes + 2 * kRedZone);
   if (on_device) m.used -= found->second.bytes;
   m.allocations.erase(found);
   std::free(static_cast<unsigned char*>(address) - kRedZone);

@@ -93,6 +93,8 @@ while time.time() - begin < float(seconds):
     command, result = fit(plugin, data, k, options + special, "emulated", order)
     _, expected = fit("openmp", data, k, options, "expected")
     runs += 1
+    if runs % 50 == 0:
+        print(f"{runs} fits, {differences} differences", flush=True)
     if result.returncode != 0 and expected.returncode != 0:
         refused += 1
         continue
