@@ -67,7 +67,7 @@ def translate_shared(text):
         text,
     )
     return re.sub(
-        r"(?m)^(\s*)__shared__ ([^;]+?) (\w+)((?:\[[^;\]]*\])*);",
+        r"(?m)^(\s*)__shared__ (?:__align__\(\d+\) )?([^;]+?) (\w+)((?:\[[^;\]]*\])*);",
         r"\1auto& \3 = emulation::static_shared<\2\4>([] {});",
         text,
     )

@@ -20,7 +20,7 @@
 #define __constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __align__(n) alignas(n)
+#define __align__(n) __attribute__((aligned(n)))
 
 // Set whenever a fiber continues.
 inline uint3 threadIdx, blockIdx;
