@@ -36,8 +36,7 @@ done
 shared=("${objects[@]}")
 for plugin in "$@"; do
   objects=("${shared[@]}")
-  for source in "$folder/plugins/$plugin"/*.cu "$folder/plugins/$plugin"/*.cpp; do
-    [[ -e $source ]] || continue
+  for source in $(find "$folder/plugins/$plugin" -name '*.cu' -o -name '*.cpp' | sort); do
     name=${source#"$folder/plugins/"}
     compile "$source" "$folder/objects/${name//\//_}.o" -DLLOYD_PLUGIN_NAME="\"$plugin\"" \
       -DLLOYD_PLUGIN_VERSION="\"$version\""
