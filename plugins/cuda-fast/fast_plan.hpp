@@ -38,6 +38,8 @@ struct FastPlan {
 inline constexpr std::int64_t kMaxSlabRows = std::int64_t{1} << 24;
 /// Minimum, unless there are fewer samples.
 inline constexpr std::int64_t kMinSlabRows = 1024;
+/// Maximum scores of a slab times d, so that a cancelled pass ends soon.
+inline constexpr double kMaxSlabWork = 1e12;
 /// Maximum bytes of the arrays of a slab, if memory allows.
 inline constexpr double kMaxSlabBytes = 512.0 * (1 << 20);
 
@@ -47,11 +49,11 @@ constexpr double fragment_row_bytes(const ScreenShape& shape) {
 }
 
 /// Bytes of a slab per row: hard samples, changed samples (rows, former labels, sorted twice), and,
-/// with tensor cores, summaries, open samples (rows; limits, counts and candidates of a quarter of
-/// them) and perhaps fragments.
+/// with tensor cores, summaries, the overflow, slots of open samples for a quarter of the rows
+/// (rows, limits, counts, candidates), and perhaps fragments.
 constexpr double slab_row_bytes(const ScreenShape& shape, bool with_fragments) {
   const double summaries = shape.parts > 1 ? 12.0 * shape.parts : 0;
-  const double screen = shape.is_feasible() ? summaries + 4 + (8 + 32) / 4.0 : 0;
+  const double screen = shape.is_feasible() ? summaries + 4 + (12 + 32) / 4.0 : 0;
   return 4 + 16 + screen + (with_fragments ? fragment_row_bytes(shape) : 0);
 }
 
@@ -70,8 +72,10 @@ inline FastPlan plan_fast(const FastProblem& problem, double available) {
   const auto plan_with = [&](bool keeps_fragments) {
     const double slab_row = slab_row_bytes(plan.shape, !keeps_fragments);
     const double bytes = std::min(kMaxSlabBytes, (available - fixed) / 4);
-    const auto rows = static_cast<std::int64_t>(std::clamp(
-        bytes / slab_row, static_cast<double>(kMinSlabRows), static_cast<double>(kMaxSlabRows)));
+    const double work = kMaxSlabWork / (k * static_cast<double>(problem.features));
+    const auto rows = static_cast<std::int64_t>(std::clamp(std::min(bytes / slab_row, work),
+                                                           static_cast<double>(kMinSlabRows),
+                                                           static_cast<double>(kMaxSlabRows)));
     // Whole tiles, and one more for a first row within a tile.
     plan.slab_rows = std::min(rows, problem.samples + kTileRows) / kTileRows * kTileRows;
     plan.slab_rows = std::max<std::int64_t>(plan.slab_rows, kTileRows);

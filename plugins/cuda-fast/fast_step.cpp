@@ -127,7 +127,7 @@ void FastStep<T>::hold_fragments() {
   store_.walk({0, dataset_.samples}, nullptr, *cancel_requested_, stream_,
               [&](lloyd::RowRange rows_of_part, const Samples<T>& samples) {
                 enqueue_packing(samples, rows_of_part, units_.get(), fragments_of(0),
-                                largest_.data(), stream_);
+                                largest_.data(), nullptr, stream_);
               });
   is_packed_ = true;
 }
@@ -137,8 +137,8 @@ template <class T>
 void FastStep<T>::allocate(std::int64_t clusters) {
   workspace_ = std::make_unique<Workspace>();
   Workspace& memory = *workspace_;
-  memory.counters.resize(3 + clusters);
-  memory.sums.prepare(plan_.slab_rows, clusters, memory.counters.data() + 2);
+  memory.counters.resize(4 + clusters);
+  memory.sums.prepare(plan_.slab_rows, clusters, memory.counters.data() + 3);
   memory.hard_rows.resize(plan_.slab_rows);
   memory.centroids.prepare(plan_.shape, clusters, dataset_.features, stream_);
   if (!uses_tensor_cores()) return;
@@ -147,7 +147,8 @@ void FastStep<T>::allocate(std::int64_t clusters) {
   memory.best.resize(summaries);
   memory.second.resize(summaries);
   memory.nearest.resize(summaries);
-  memory.open_rows.resize(plan_.slab_rows);
+  memory.open_rows.resize(plan_.open_capacity);
+  memory.overflow_rows.resize(plan_.slab_rows);
   memory.limits.resize(plan_.open_capacity);
   memory.candidate_counts.resize(plan_.open_capacity);
   memory.candidates.resize(plan_.open_capacity * OpenSamples::kMaxCandidates);
@@ -182,7 +183,8 @@ void FastStep<T>::assign_slab(const Pass& slab, const Samples<T>& samples) {
   Decision decision;
   decision.pass = slab;
   if (moves_changed) decision.changed = sums.changed();
-  decision.hard = {workspace_->counters.data() + 1, workspace_->hard_rows.data()};
+  decision.overflow = {workspace_->counters.data() + 1, workspace_->overflow_rows.data()};
+  decision.hard = {workspace_->counters.data() + 2, workspace_->hard_rows.data()};
   decision.fallbacks = fallbacks_.data();
   if (uses_tensor_cores()) {
     screen_slab(decision, samples);
@@ -203,7 +205,7 @@ void FastStep<T>::screen_slab(Decision& decision, const Samples<T>& samples) {
   const Workspace& memory = *workspace_;
   if (!is_packed_) {
     enqueue_packing(samples, slab.rows, units_.get(), fragments_of(slab.rows.begin),
-                    largest_.data(), slab.stream);
+                    largest_.data(), slab.halt, slab.stream);
     convert_centroids(slab);
   }
   decision.open = {memory.counters.data(),   memory.open_rows.data(),
@@ -224,9 +226,9 @@ void FastStep<T>::screen_slab(Decision& decision, const Samples<T>& samples) {
   classification.centroids = memory.centroids.image_norms();
   classification.steps = plan_.shape.steps;
   enqueue_screen(screen, path_, summaries, classification, limits_);
-  enqueue_candidates(screen, path_, decision.open, limits_, slab.stream);
-  enqueue_direct_screen(decision, samples, DirectRows::open_beyond_capacity, memory.centroids,
-                        units_.get(), limits_.multiprocessors);
+  enqueue_candidates(screen, path_, decision, limits_);
+  enqueue_direct_screen(decision, samples, DirectRows::overflow, memory.centroids, units_.get(),
+                        limits_.multiprocessors);
 }
 
 template <class T>

@@ -61,7 +61,8 @@ class FastStep final : public lloyd_cuda::Step<T> {
  private:
   /// The arrays of a slab, and what depends on k.
   struct Workspace {
-    lloyd_cuda::DeviceBuffer<unsigned int> counters;  // open, hard and changed samples; k: entries
+    // Open, overflowing, hard and changed samples; k: entries of each cluster.
+    lloyd_cuda::DeviceBuffer<unsigned int> counters;
     lloyd_cuda::DeviceBuffer<float> best;
     lloyd_cuda::DeviceBuffer<float> second;
     lloyd_cuda::DeviceBuffer<std::int32_t> nearest;
@@ -69,6 +70,7 @@ class FastStep final : public lloyd_cuda::Step<T> {
     lloyd_cuda::DeviceBuffer<float> limits;
     lloyd_cuda::DeviceBuffer<unsigned int> candidate_counts;
     lloyd_cuda::DeviceBuffer<std::int32_t> candidates;
+    lloyd_cuda::DeviceBuffer<std::int32_t> overflow_rows;
     lloyd_cuda::DeviceBuffer<std::int32_t> hard_rows;
     CentroidForms centroids;
     ChangedSums sums;

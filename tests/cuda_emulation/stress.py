@@ -83,6 +83,8 @@ while time.time() - begin < float(seconds):
     options += rng.choice([["--iterations", str(rng.randint(1, 6))], ["--max-iterations", "8"]])
     if rng.random() < 0.15:  # initial centroids far from the samples
         far = x[:k].astype("float64") * 10.0 ** rng.randint(0, 6) + rng.choice([0, 0, 1e3])
+        if rng.random() < 0.3:  # by a few times the largest value
+            far = x[:k].astype("float64") * 1e-3 + rng.uniform(2, 12) * numpy.abs(x.astype("float64")).max()
         if numpy.isfinite(far).all() and numpy.isfinite(far.astype(dtype)).all():
             numpy.save(work / "far.npy", far.astype(dtype))
             options[options.index("--seeding") + 1] = str(work / "far.npy")

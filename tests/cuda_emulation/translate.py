@@ -82,7 +82,10 @@ def translate_assembly(text):
         while constraint := re.compile(r'"[=+]?[a-z]"(?=\()').search(statement, at):
             at = closing(statement, constraint.end())
             operands.append(statement[constraint.end() + 1 : at - 1])
-        function = next(to for instruction, to in INSTRUCTIONS.items() if instruction in statement)
+        if statement.startswith('(""'):  # only keeps the compiler from moving code
+            function, operands = "no_operation", []
+        else:
+            function = next(to for instruction, to in INSTRUCTIONS.items() if instruction in statement)
         call = f"emulation::{function}({', '.join(operands)})"
         text = text[: match.start()] + call + "\n" * statement.count("\n") + text[end:]
     return text

@@ -90,6 +90,32 @@ TEST_P(FastPath, HasTheSameBitsWithLittleMemory) {
   }
 }
 
+// With centroids at about four times the largest value, the unused columns of a tile of centroids
+// have lower scores than the used ones.
+TEST_P(FastPath, DecidesAmongCentroidsThatAreFarFromAllSamples) {
+  const auto fast = backend("cuda-fast");
+  const ParameterSet sequential = backend("sequential")->default_parameters();
+  Numbers numbers(5);
+  Samples samples{300, 16, {}};
+  for (std::int64_t i = 0; i < samples.n * samples.d; ++i) {
+    const bool in_corner = i < samples.d || numbers.integer(0, 1) == 0;
+    samples.values.push_back(in_corner ? -1 : 1);
+  }
+  for (const std::int64_t clusters : {3, 127, 128, 255}) {
+    for (const double distance : {2.5, 4.2, 6.0, 12.0}) {
+      SCOPED_TRACE(std::to_string(clusters) + " clusters at " + std::to_string(distance));
+      conformance::Setting setting;
+      setting.clusters = clusters;
+      for (std::int64_t i = 0; i < clusters * samples.d; ++i) {
+        setting.centroids.push_back(distance + 1e-3 * numbers.uniform());
+      }
+      setting.max_iterations = 1;
+      expect_same_fits(fit_with("cuda-fast", parameters(*fast), samples, setting, DType::float32),
+                       fit_with("sequential", sequential, samples, setting, DType::float64));
+    }
+  }
+}
+
 TEST_P(FastPath, ReportsExactFallbacks) {
   const auto fast = backend("cuda-fast");
   const Samples samples = conformance::rounded(conformance::cloud(20'000, 16, 3), DType::float32);

@@ -35,6 +35,10 @@ inline constexpr float kUnderflow = 0x1p-100f;
 /// Makes up for the roundings of the bound itself.
 inline constexpr float kBoundSlack = 1 + 0x1p-10f;
 
+/// Columns of the image beyond the last centroid have scores above this: their bias is three times
+/// the largest half in units of 2^15, 6.4e9.
+inline constexpr float kMinPaddingScore = 6.0e9F;
+
 /// Bounds |S' - S| for all centroids (steps 1 to 3 and 5), where S is the exact score of a sample
 /// with `rounded` = |y'| and `residual` = |y - y'|, and S' the computed one before packing.
 /// `steps`: ScreenShape::steps. Infinite or NaN if a norm is.

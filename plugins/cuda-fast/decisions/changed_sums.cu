@@ -36,8 +36,8 @@ struct Sort {
   unsigned int* sorted;
 };
 
-// Calls body(cluster, entry) for each entry of the list, in any order. All threads of a warp stay
-// together; for those without an entry, the cluster is negative.
+// Calls body(cluster, leaves, row) for each entry of the list, in any order. All threads of a warp
+// call it together; for those without an entry, the cluster is negative.
 template <class Body>
 __device__ void for_each_entry(const Sort& sort, const Body& body) {
   const std::int32_t* const labels = sort.pass.labels + sort.pass.rows.begin;
@@ -52,24 +52,26 @@ __device__ void for_each_entry(const Sort& sort, const Body& body) {
       row = sort.changed.rows[i];
       former = sort.changed.former[i];
     }
-    body(exists ? labels[row] : -1, static_cast<unsigned int>(row));
-    if (!sort.all) body(former, static_cast<unsigned int>(row) | kLeaves);
+    body(exists ? labels[row] : -1, false, static_cast<unsigned int>(row));
+    if (!sort.all) body(former, true, static_cast<unsigned int>(row));
   }
 }
 
-// Adds `value` lanes of the warp that have the same cluster by one atomic addition. Returns the
-// position of this lane's entry among those of its cluster; undefined for negative clusters.
-__device__ unsigned int add_entries(unsigned int* counts, std::int32_t cluster) {
-  const unsigned int peers = __match_any_sync(0xffffffffu, cluster);
-  const int leader = __ffs(static_cast<int>(peers)) - 1;
-  const unsigned int lane = threadIdx.x % 32;
-  unsigned int first = 0;
-  if (cluster >= 0 && static_cast<int>(lane) == leader) {
-    first = atomicAdd(counts + cluster, static_cast<unsigned int>(__popc(peers)));
+// The lanes of a warp that have the same cluster, by one atomic addition for all of them.
+struct Peers {
+  unsigned int lanes;
+  bool leads;  // this lane adds for all, unless the cluster is negative
+
+  __device__ explicit Peers(std::int32_t cluster)
+      : lanes(__match_any_sync(0xffffffffu, cluster)),
+        leads(cluster >= 0 && static_cast<int>(threadIdx.x % 32) == leader()) {}
+  __device__ int leader() const { return __ffs(static_cast<int>(lanes)) - 1; }
+  __device__ unsigned int count() const { return static_cast<unsigned int>(__popc(lanes)); }
+  // Lanes before this one.
+  __device__ unsigned int before() const {
+    return static_cast<unsigned int>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
   }
-  first = __shfl_sync(0xffffffffu, first, leader);
-  return first + static_cast<unsigned int>(__popc(peers & ((1u << lane) - 1)));
-}
+};
 
 // Counts the entries of each cluster, in shared memory if all rows are counted and it has room.
 __global__ void count_kernel(Sort sort) {
@@ -82,11 +84,13 @@ __global__ void count_kernel(Sort sort) {
     __syncthreads();
   }
   unsigned int* const counts = in_shared ? shared_counts : sort.entries;
-  for_each_entry(sort, [&](std::int32_t cluster, unsigned int entry) {
-    add_entries(counts, cluster);
-    if (sort.all || cluster < 0) return;
-    const bool leaves = (entry & kLeaves) != 0;
-    atomicAdd(sort.pass.totals.counts + cluster, leaves ? ~0ull : 1ull);
+  for_each_entry(sort, [&](std::int32_t cluster, bool leaves, unsigned int) {
+    const Peers peers(cluster);
+    if (!peers.leads) return;
+    atomicAdd(counts + cluster, peers.count());
+    if (sort.all) return;
+    const auto change = static_cast<unsigned long long>(peers.count());
+    atomicAdd(sort.pass.totals.counts + cluster, leaves ? 0 - change : change);
   });
   if (!in_shared) return;
   __syncthreads();
@@ -96,7 +100,7 @@ __global__ void count_kernel(Sort sort) {
 }
 
 // The first position of each cluster in the sorted list: an exclusive prefix sum. One block.
-__global__ void offset_kernel(Sort sort) {
+__global__ void __launch_bounds__(kScanThreads) offset_kernel(Sort sort) {
   __shared__ unsigned int sums[kScanThreads];
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
   const std::int64_t k = sort.pass.clusters;
@@ -129,9 +133,12 @@ __global__ void offset_kernel(Sort sort) {
 
 __global__ void sort_kernel(Sort sort) {
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
-  for_each_entry(sort, [&](std::int32_t cluster, unsigned int entry) {
-    const unsigned int position = add_entries(sort.cursors, cluster);
-    if (cluster >= 0) sort.sorted[position] = entry;
+  for_each_entry(sort, [&](std::int32_t cluster, bool leaves, unsigned int row) {
+    const Peers peers(cluster);
+    unsigned int first = 0;
+    if (peers.leads) first = atomicAdd(sort.cursors + cluster, peers.count());
+    first = __shfl_sync(0xffffffffu, first, peers.leader());
+    if (cluster >= 0) sort.sorted[first + peers.before()] = leaves ? row | kLeaves : row;
   });
 }
 

@@ -43,7 +43,7 @@ __global__ void classification_kernel(Classification classification, std::int64_
     changed +=
         classify(classification, static_cast<std::int32_t>(i), exists, best, second, nearest);
   }
-  count_changes(pass, changed);
+  add_of_block(pass.changed, changed);
 }
 
 // The nearest centroid of a row so far, by the definition: of equal distances, the lower index.
@@ -58,34 +58,36 @@ struct Nearest {
   }
 };
 
-// Several lanes share a sample; each of them evaluates whole distances. The open samples with
-// candidates come first, then the hard ones.
+// Several lanes share a sample; each of them evaluates whole distances. The open samples come
+// first, then the hard ones.
 template <class T>
 __global__ void decision_kernel(Decision decision, Samples<T> samples) {
   const Pass& pass = decision.pass;
   if (lloyd_cuda::block_halted(pass.halt)) return;
   const OpenSamples& open = decision.open;
   constexpr int kSamplesPerBlock = kThreads / kLanesPerSample;
-  const std::int64_t with_candidates = open.count == nullptr ? 0 : listed_slots(open);
-  const std::int64_t count = with_candidates + *decision.hard.count;
+  const std::int64_t with_slots = open.count == nullptr ? 0 : used_slots(open);
+  const std::int64_t count = with_slots + *decision.hard.count;
   // Blocks stay complete, because all their threads count changes.
   const std::int64_t padded = (count + kSamplesPerBlock - 1) / kSamplesPerBlock * kSamplesPerBlock;
   const int lane = static_cast<int>(threadIdx.x) % kLanesPerSample;
   unsigned int changed = 0;
+  unsigned int decided = 0;
   for (std::int64_t slot =
            static_cast<std::int64_t>(blockIdx.x) * kSamplesPerBlock + threadIdx.x / kLanesPerSample;
        slot < padded; slot += static_cast<std::int64_t>(gridDim.x) * kSamplesPerBlock) {
     std::int32_t row = 0;
     std::int64_t centroids = 0;
     const std::int32_t* candidates = nullptr;  // null: all centroids
-    if (slot < with_candidates) {
+    bool decides = slot < count;
+    if (slot < with_slots) {
       row = open.rows[slot];
-      const unsigned int found = open.candidate_counts[slot];
-      const bool complete = found >= 1 && found <= OpenSamples::kMaxCandidates;
-      if (complete) candidates = open.candidates + slot * OpenSamples::kMaxCandidates;
-      centroids = complete ? found : pass.clusters;
-    } else if (slot < count) {
-      row = decision.hard.rows[slot - with_candidates];
+      centroids = open.candidate_counts[slot];
+      candidates = open.candidates + slot * OpenSamples::kMaxCandidates;
+      decides = centroids <= OpenSamples::kMaxCandidates;  // others are in the overflow
+      if (!decides) centroids = 0;
+    } else if (decides) {
+      row = decision.hard.rows[slot - with_slots];
       centroids = pass.clusters;
     }
     Nearest nearest{0, -1};
@@ -101,11 +103,12 @@ __global__ void decision_kernel(Decision decision, Samples<T> samples) {
       const std::int32_t label = __shfl_xor_sync(kFullWarp, nearest.label, offset);
       if (label >= 0) nearest.update(distance, label);
     }
-    if (store_label(decision, row, nearest.label, slot < count && lane == 0)) ++changed;
+    const bool stores = decides && lane == 0;
+    if (store_label(decision, row, nearest.label, stores)) ++changed;
+    if (stores) ++decided;
   }
-  count_changes(pass, changed);
-  if (blockIdx.x != 0 || threadIdx.x != 0) return;
-  *decision.fallbacks += static_cast<unsigned long long>(count);
+  add_of_block(pass.changed, changed);
+  add_of_block(decision.fallbacks, decided);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Device functions that store labels and list samples.
 #pragma once
 
+#include <cfloat>
 #include <cstdint>
 
 #include "cuda-fast/decisions/decisions.hpp"
@@ -38,11 +39,10 @@ __device__ inline bool store_label(const Decision& decision, std::int32_t row, s
   return changed;
 }
 
-/// Lists a row of the slab for the decision among all centroids. `hard`: this lane has one. All
-/// lanes of a warp must call it.
-__device__ inline void list_hard(const HardSamples& samples, std::int32_t row, bool hard) {
-  const unsigned int at = reserve(samples.count, hard);
-  if (hard) samples.rows[at] = row;
+/// Adds a row to a list. `adds`: this lane has one. All lanes of a warp must call it.
+__device__ inline void add_row(const RowList& list, std::int32_t row, bool adds) {
+  const unsigned int at = reserve(list.count, adds);
+  if (adds) list.rows[at] = row;
 }
 
 /// Classifies a row of the slab by its scores. `exists`: this lane has a row. All lanes of a warp
@@ -54,38 +54,45 @@ __device__ inline unsigned int classify(const Classification& classification, st
   const float2 norms = classification.norms[exists ? row : 0];
   const float error =
       score_error(norms.x, norms.y, *classification.centroids, classification.steps);
-  const bool proven = proves_label(best, second, error);
+  // If all centroids are so far from the sample that a column beyond the last one may have the
+  // lowest score, all of them are candidates.
+  const bool is_centroid = best < kMinPaddingScore;
+  const bool proven = is_centroid && proves_label(best, second, error);
   const bool changed = store_label(decision, row, nearest, exists && proven);
   const bool open = exists && !proven;
   const unsigned int slot = reserve(decision.open.count, open);
-  if (open) decision.open.rows[slot] = row;
-  if (open && slot < decision.open.capacity) {
-    decision.open.limits[slot] = candidate_limit(best, error);
+  const bool has_slot = open && slot < decision.open.capacity;
+  if (has_slot) {
+    decision.open.rows[slot] = row;
+    decision.open.limits[slot] = is_centroid ? candidate_limit(best, error) : FLT_MAX;
     decision.open.candidate_counts[slot] = 0;
   }
+  add_row(decision.overflow, row, open && !has_slot);
   return changed ? 1 : 0;
 }
 
-/// Adds the changed labels of the threads of a warp to the pass. All of them must call it. Kernels
-/// with much dynamic shared memory use it, since they cannot have static shared memory.
-__device__ inline void count_changes_of_warp(const lloyd_cuda::Pass& pass, unsigned int changed) {
+/// Adds the values of the threads of a warp to a counter, which may be null. All of them must call
+/// it. Without static shared memory, which kernels with the most dynamic shared memory cannot have.
+__device__ inline void add_of_warp(unsigned long long* counter, unsigned int value) {
   for (int offset = 16; offset > 0; offset /= 2) {
-    changed += __shfl_xor_sync(kFullWarp, changed, offset);
+    value += __shfl_xor_sync(kFullWarp, value, offset);
   }
-  if (threadIdx.x % 32 == 0 && changed != 0 && pass.changed != nullptr) {
-    atomicAdd(pass.changed, static_cast<unsigned long long>(changed));
+  if (threadIdx.x % 32 == 0 && value != 0 && counter != nullptr) {
+    atomicAdd(counter, static_cast<unsigned long long>(value));
   }
 }
 
-/// Adds the changed labels of all threads of the block to the pass. All of them must call it.
-__device__ inline void count_changes(const lloyd_cuda::Pass& pass, unsigned int changed) {
+/// Adds the values of all threads of the block to a counter, which may be null. All of them must
+/// call it.
+__device__ inline void add_of_block(unsigned long long* counter, unsigned int value) {
   __shared__ unsigned int total;
+  __syncthreads();  // the last call may still be reading it
   if (threadIdx.x == 0) total = 0;
   __syncthreads();
-  if (changed != 0) atomicAdd(&total, changed);
+  if (value != 0) atomicAdd(&total, value);
   __syncthreads();
-  if (threadIdx.x == 0 && total != 0 && pass.changed != nullptr) {
-    atomicAdd(pass.changed, static_cast<unsigned long long>(total));
+  if (threadIdx.x == 0 && total != 0 && counter != nullptr) {
+    atomicAdd(counter, static_cast<unsigned long long>(total));
   }
 }
 

@@ -30,7 +30,7 @@ struct OpenSamples {
   /// Per slot: number of candidates; those beyond kMaxCandidates are not kept.
   unsigned int* candidate_counts = nullptr;
   std::int32_t* candidates = nullptr;  ///< per slot: kMaxCandidates centroids
-  unsigned int capacity = 0;           ///< slots with limits and candidates
+  unsigned int capacity = 0;           ///< number of slots; open samples beyond it overflow
 };
 
 /// The samples of a slab whose label has changed, in any order.
@@ -40,10 +40,10 @@ struct ChangedSamples {
   std::int32_t* former = nullptr;  ///< the former label; -1: none
 };
 
-/// The samples of a slab that are compared with all centroids.
-struct HardSamples {
+/// Rows of a slab, relative to it, in any order.
+struct RowList {
   unsigned int* count = nullptr;
-  std::int32_t* rows = nullptr;  ///< relative to the slab
+  std::int32_t* rows = nullptr;
 };
 
 /// Arguments of a decision for the rows of a slab. Pointers are device memory.
@@ -51,13 +51,14 @@ struct Decision {
   lloyd_cuda::Pass pass;  ///< its rows are the slab
   ChangedSamples changed;
   OpenSamples open;  ///< null members: there are none
-  HardSamples hard;
+  RowList overflow;  ///< open samples without a slot, or with too many candidates
+  RowList hard;      ///< samples that are compared with all centroids
   /// The number of samples that the definition decides is added to it.
   unsigned long long* fallbacks = nullptr;
 };
 
-/// The number of open samples that have limits and candidates.
-LLOYD_HOST_DEVICE inline unsigned int listed_slots(const OpenSamples& open) {
+/// The number of slots in use.
+LLOYD_HOST_DEVICE inline unsigned int used_slots(const OpenSamples& open) {
   return *open.count < open.capacity ? *open.count : open.capacity;
 }
 
@@ -75,8 +76,8 @@ struct Classification {
 void enqueue_classification(const Classification& classification, const Summaries& summaries,
                             int parts, std::int64_t skipped);
 
-/// Enqueues the decision of the open and the hard samples by the definition in float64. Open
-/// samples with too many candidates are compared with all centroids.
+/// Enqueues the decision, by the definition in float64, of the open samples among their candidates
+/// and of the hard samples among all centroids.
 template <class T>
 void enqueue_decision(const Decision& decision, const lloyd_cuda::Samples<T>& samples,
                       int multiprocessors);

@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // Constant values of the image: the factors for the bias of the sample, and the largest bias for
-// columns beyond the last centroid, so that these are never nearest.
+// columns beyond the last centroid: kMinPaddingScore.
 __global__ void constants_kernel(Forms forms) {
   const std::int64_t columns = std::int64_t{forms.shape.parts} * forms.shape.part_columns;
   for (std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; c < columns;

@@ -6,6 +6,7 @@
 
 #include "cuda-fast/common/screen_units.hpp"
 #include "cuda/device/check.hpp"
+#include "cuda/passes/halt_flag.cuh"
 
 namespace lloyd_cuda_fast {
 namespace {
@@ -38,10 +39,19 @@ __device__ unsigned int* word_of(const Fragments& fragments, std::int64_t row, i
   return reinterpret_cast<unsigned int*>(fragment) + word;
 }
 
+// Raises a maximum, by an atomic operation only if that seems to change it.
+__device__ void raise(float* largest, float value) {
+  if (value <= __ldcg(largest)) return;
+  // Non-negative floats are ordered like their bits.
+  atomicMax(reinterpret_cast<int*>(largest), __float_as_int(value));
+}
+
 // One warp per row. Rows beyond the last one of the tile are zeros.
 template <class T>
 __global__ void packing_kernel(Samples<T> samples, lloyd::RowRange rows, ScreenUnits units,
-                               Fragments fragments, SampleNorms* largest) {
+                               Fragments fragments, SampleNorms* largest,
+                               const std::int32_t* halt) {
+  if (halt != nullptr && lloyd_cuda::block_halted(halt)) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t padded = (rows.size() + kTileRows - 1) / kTileRows * kTileRows;
   float2 largest_norms{0, 0};
@@ -98,9 +108,8 @@ __global__ void packing_kernel(Samples<T> samples, lloyd::RowRange rows, ScreenU
     largest_norms.y = fmaxf(largest_norms.y, norms.y);
   }
   if (lane != 0) return;
-  // Non-negative floats are ordered like their bits.
-  atomicMax(reinterpret_cast<int*>(&largest->rounded), __float_as_int(largest_norms.x));
-  atomicMax(reinterpret_cast<int*>(&largest->residual), __float_as_int(largest_norms.y));
+  raise(&largest->rounded, largest_norms.x);
+  raise(&largest->residual, largest_norms.y);
 }
 
 }  // namespace
@@ -118,18 +127,19 @@ ResidentUnits::ResidentUnits(const lloyd::DatasetView& dataset) {
 
 template <class T>
 void enqueue_packing(const Samples<T>& samples, lloyd::RowRange rows, const ScreenUnits& units,
-                     const Fragments& fragments, SampleNorms* largest, cudaStream_t stream) {
+                     const Fragments& fragments, SampleNorms* largest, const std::int32_t* halt,
+                     cudaStream_t stream) {
   if (rows.size() == 0) return;
   const std::int64_t blocks = (rows.size() + kTileRows + kRowsPerBlock - 1) / kRowsPerBlock;
   packing_kernel<T>
       <<<static_cast<unsigned>(std::min<std::int64_t>(blocks, kMaxBlocks)), kThreads, 0, stream>>>(
-          samples, rows, units, fragments, largest);
+          samples, rows, units, fragments, largest, halt);
   lloyd_cuda::check_launch("packing_kernel");
 }
 
 template void enqueue_packing(const Samples<float>&, lloyd::RowRange, const ScreenUnits&,
-                              const Fragments&, SampleNorms*, cudaStream_t);
+                              const Fragments&, SampleNorms*, const std::int32_t*, cudaStream_t);
 template void enqueue_packing(const Samples<double>&, lloyd::RowRange, const ScreenUnits&,
-                              const Fragments&, SampleNorms*, cudaStream_t);
+                              const Fragments&, SampleNorms*, const std::int32_t*, cudaStream_t);
 
 }  // namespace lloyd_cuda_fast

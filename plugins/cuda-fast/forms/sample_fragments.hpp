@@ -44,9 +44,10 @@ class ResidentUnits {
 
 /// Enqueues the conversion of rows to fragments. `rows` begins at fragments.first_row. Raises
 /// `largest` (device memory) to the norms of these rows; the caller sets it to zeros at first.
+/// `halt`: see Pass::halt; null: the rows are always converted.
 template <class T>
 void enqueue_packing(const lloyd_cuda::Samples<T>& samples, lloyd::RowRange rows,
                      const ScreenUnits& units, const Fragments& fragments, SampleNorms* largest,
-                     cudaStream_t stream);
+                     const std::int32_t* halt, cudaStream_t stream);
 
 }  // namespace lloyd_cuda_fast

@@ -49,13 +49,12 @@ struct Direct {
   // The samples to screen, counted from 0.
   __device__ std::int64_t count() const {
     if (rows == DirectRows::all) return decision.pass.rows.size();
-    const unsigned int open = *decision.open.count;
-    return open > decision.open.capacity ? open - decision.open.capacity : 0;
+    return *decision.overflow.count;
   }
   // The row of sample i, relative to the slab.
   __device__ std::int32_t row(std::int64_t i) const {
     if (rows == DirectRows::all) return static_cast<std::int32_t>(i);
-    return decision.open.rows[decision.open.capacity + i];
+    return decision.overflow.rows[i];
   }
   __device__ float value(const T* x, std::int64_t j) const {
     const auto at = static_cast<double>(x[j * samples.feature_stride]);
@@ -70,7 +69,7 @@ struct Direct {
     const float error = float32_score_error(norm, *norms, samples.features);
     const bool proven = scores.second - scores.best > 2 * error;
     const std::int32_t at = exists ? row(i) : 0;
-    list_hard(decision.hard, at, exists && !proven);
+    add_row(decision.hard, at, exists && !proven);
     return store_label(decision, at, scores.nearest, exists && proven) ? 1 : 0;
   }
 };
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(kThreads) few_features_kernel(Direct<T> direct
       changed += direct.conclude(i, i < count, lowest[r], squared_norms[r]);
     }
   }
-  count_changes(pass, changed);
+  add_of_block(pass.changed, changed);
 }
 
 // A block scores tiles of kTile samples and kTile centroids; a thread has 8 x 8 scores of a tile:
@@ -228,7 +227,7 @@ __global__ void __launch_bounds__(kThreads) tile_kernel(Direct<T> direct) {
     const std::int64_t i = begin + y * 8 + x % 8;
     changed += direct.conclude(i, x < 8 && i < count, mine, squared_norm);
   }
-  count_changes(pass, changed);
+  add_of_block(pass.changed, changed);
 }
 
 template <class T>

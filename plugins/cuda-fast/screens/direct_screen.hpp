@@ -14,9 +14,7 @@ namespace lloyd_cuda_fast {
 /// Which samples of a slab are screened directly.
 enum class DirectRows {
   all,
-  /// The open samples beyond OpenSamples::capacity: where the screen on tensor cores leaves too
-  /// many open, float32 proves nearly all of them.
-  open_beyond_capacity,
+  overflow,  ///< Decision::overflow, of which float32 proves nearly all
 };
 
 /// Enqueues the direct screening of samples: stores proven labels, and lists the others as hard.

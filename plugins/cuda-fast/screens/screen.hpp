@@ -45,8 +45,9 @@ void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summ
 void enqueue_summaries(const Screen& screen, ScreenPath path, const Summaries& summaries,
                        const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 
-/// Enqueues a second screening, of the open samples of a slab, that lists their candidates.
-void enqueue_candidates(const Screen& screen, ScreenPath path, const OpenSamples& open,
-                        const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
+/// Enqueues a second screening, of the open samples of a slab, that lists their candidates. Adds
+/// samples with too many to the overflow.
+void enqueue_candidates(const Screen& screen, ScreenPath path, const Decision& decision,
+                        const lloyd_cuda::DeviceLimits& limits);
 
 }  // namespace lloyd_cuda_fast

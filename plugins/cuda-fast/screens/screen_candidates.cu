@@ -7,17 +7,17 @@ namespace {
 // Row i of the tiles is slot i of the open samples.
 class CandidateEpilogue {
  public:
-  CandidateEpilogue(const Screen& screen, const OpenSamples& open)
+  CandidateEpilogue(const Screen& screen, const OpenSamples& open, const RowList& overflow)
       : fragments_(screen.fragments.values),
         steps_(screen.shape.steps),
         first_row_(screen.rows.begin - screen.fragments.first_row),
         clusters_(screen.clusters),
         part_columns_(screen.shape.part_columns),
-        open_(open) {}
+        open_(open),
+        overflow_(overflow) {}
 
   __device__ std::int64_t tiles() {
-    const unsigned int count = *open_.count;
-    slots_ = count < open_.capacity ? count : open_.capacity;
+    slots_ = used_slots(open_);
     return (std::int64_t{slots_} + kTileRows - 1) / kTileRows;
   }
   __device__ __forceinline__ void begin_loading(std::int64_t tile) {
@@ -53,11 +53,15 @@ class CandidateEpilogue {
         const std::int64_t centroid = std::int64_t{part} * part_columns_ + column;
         if (centroid >= clusters_) continue;
         const unsigned int at = atomicAdd(open_.candidate_counts + slot_[r], 1u);
+        if (at == OpenSamples::kMaxCandidates) {
+          overflow_.rows[atomicAdd(overflow_.count, 1u)] = open_.rows[slot_[r]];
+        }
         if (at >= OpenSamples::kMaxCandidates) continue;
         open_.candidates[std::int64_t{slot_[r]} * OpenSamples::kMaxCandidates + at] =
             static_cast<std::int32_t>(centroid);
       }
     }
+    __syncwarp();  // matrix instructions follow
   }
   __device__ __forceinline__ void end_tile(int) {}
   __device__ void finish() {}
@@ -75,6 +79,7 @@ class CandidateEpilogue {
   std::int64_t clusters_;
   int part_columns_;
   OpenSamples open_;
+  RowList overflow_;
 
   unsigned int slots_ = 0;
   const unsigned int* loading_[2] = {};
@@ -84,10 +89,11 @@ class CandidateEpilogue {
 
 }  // namespace
 
-void enqueue_candidates(const Screen& screen, ScreenPath path, const OpenSamples& open,
-                        const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream) {
+void enqueue_candidates(const Screen& screen, ScreenPath path, const Decision& decision,
+                        const lloyd_cuda::DeviceLimits& limits) {
   if (screen.rows.size() == 0) return;
-  launch_on_path(screen, path, CandidateEpilogue(screen, open), limits, stream);
+  launch_on_path(screen, path, CandidateEpilogue(screen, decision.open, decision.overflow), limits,
+                 decision.pass.stream);
 }
 
 }  // namespace lloyd_cuda_fast

@@ -93,9 +93,13 @@ class GridEpilogue {
       }
     }
   }
+  // Lane t of four has the result of sample r = t of the lanes' two samples.
   __device__ __forceinline__ void end_tile(int part) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+    int own_best = 0;
+    int own_second = 0;
+    int own_nearest = 0;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       LowestTwo column;
@@ -119,23 +123,27 @@ class GridEpilogue {
         nearest = other_wins ? other_nearest : nearest;
         best = min(best, other_best);
       }
-      const std::int64_t at_tile = tile_ * kTileRows + warp * 16 + lane / 4 + r * 8;
-      const std::int64_t row = first_ + at_tile - rows_.begin;  // relative to the slab
-      const bool exists = lane % 4 == 0 && row >= 0 && row < rows_.size();
-      if constexpr (Classifies) {
-        changed_ += classify(classification_, static_cast<std::int32_t>(row), exists,
-                             __int_as_float(best), __int_as_float(second), nearest);
-        continue;
-      }
-      if (!exists) continue;
-      const std::int64_t at = part * summaries_.stride + at_tile;
-      summaries_.best[at] = __int_as_float(best);
-      summaries_.second[at] = __int_as_float(second);
-      summaries_.nearest[at] = part * part_columns_ + nearest;
+      if (lane % 4 != r) continue;
+      own_best = best;
+      own_second = second;
+      own_nearest = part * part_columns_ + nearest;
     }
+    const std::int64_t at_tile = tile_ * kTileRows + warp * 16 + lane / 4 + lane % 2 * 8;
+    const std::int64_t row = first_ + at_tile - rows_.begin;  // relative to the slab
+    const bool exists = lane % 4 < 2 && row >= 0 && row < rows_.size();
+    if constexpr (Classifies) {
+      changed_ += classify(classification_, static_cast<std::int32_t>(row), exists,
+                           __int_as_float(own_best), __int_as_float(own_second), own_nearest);
+    } else if (exists) {
+      const std::int64_t at = part * summaries_.stride + at_tile;
+      summaries_.best[at] = __int_as_float(own_best);
+      summaries_.second[at] = __int_as_float(own_second);
+      summaries_.nearest[at] = own_nearest;
+    }
+    __syncwarp();  // matrix instructions follow
   }
   __device__ void finish() {
-    if constexpr (Classifies) count_changes_of_warp(classification_.decision.pass, changed_);
+    if constexpr (Classifies) add_of_warp(classification_.decision.pass.changed, changed_);
   }
 
  private:

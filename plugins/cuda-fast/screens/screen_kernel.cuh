@@ -40,7 +40,9 @@ __global__ void __launch_bounds__(kScreenThreads, 1)
   const std::int64_t first =
       std::int64_t{static_cast<int>(blockIdx.x) / shape.parts} * kWarpgroups + warpgroup;
   const std::int64_t stride = std::int64_t{shape.groups} * kWarpgroups;
-  for (int part = static_cast<int>(blockIdx.x) % shape.parts; part < shape.parts;
+  // Without tiles for the first warpgroup there are none for the others.
+  const bool is_idle = first - warpgroup >= tiles;
+  for (int part = static_cast<int>(blockIdx.x) % shape.parts; part < shape.parts && !is_idle;
        part += static_cast<int>(gridDim.x)) {
     const std::int64_t values = shape.part_bytes() / static_cast<std::int64_t>(sizeof(uint4));
     __syncthreads();

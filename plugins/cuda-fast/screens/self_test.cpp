@@ -79,7 +79,7 @@ bool run_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cuda
   screen.rows = {0, kSamples};
   screen.clusters = kClusters;
   enqueue_packing(lloyd_cuda::Samples<float>{device_samples.data(), 0, kFeatures, 1, kFeatures},
-                  screen.rows, units, screen.fragments, largest.data(), stream);
+                  screen.rows, units, screen.fragments, largest.data(), nullptr, stream);
   CentroidForms forms;
   forms.prepare(screen.shape, kClusters, kFeatures, stream);
   forms.enqueue(device_centroids.data(), units, largest.data(), limits.multiprocessors, stream);

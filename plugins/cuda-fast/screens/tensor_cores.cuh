@@ -79,6 +79,13 @@ __device__ __forceinline__ void mma_step(float* d, const uint4& a, std::uint32_t
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
+// Keeps the compiler from moving accesses to the accumulators across this point, for which they are
+// in use by asynchronous instructions.
+__device__ __forceinline__ void pin(Accumulators& scores) {
+#pragma unroll
+  for (float& score : scores) asm volatile("" : "+f"(score)::"memory");
+}
+
 /// Computes `Count` steps from step `first` on: multiplies the fragments `a` by the centroids of a
 /// tile. If `first` is 0 the accumulators are overwritten, otherwise the products are added to
 /// them. All threads of the warpgroup must call it.
@@ -87,6 +94,7 @@ __device__ __forceinline__ void multiply_steps(Accumulators& scores, const uint4
                                                const CentroidTile& tile, int first) {
   if constexpr (Wgmma) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    pin(scores);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
@@ -97,6 +105,7 @@ __device__ __forceinline__ void multiply_steps(Accumulators& scores, const uint4
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    pin(scores);
 #else
     __trap();  // the host launches this kernel on sm_90 only, for which it is compiled as sm_90a
 #endif
