@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """k-means of NVIDIA's cuVS, for CUDA devices.
 
-Needs the package cuvs (cuvs-cu12 or cuvs-cu13) and cupy. Its labels belong to the centroids before the
-last update; those of the final ones take one more assignment, which is timed separately.
+Needs the packages cuvs (cuvs-cu12 or cuvs-cu13) and cupy. `kmeans.fit` returns no labels:
+`kmeans.predict` assigns the samples to the final centroids and is timed separately.
 """
 
 import pathlib
@@ -51,7 +51,7 @@ class Session:
         if fit.empty_clusters == "error":
             raise NotImplementedError("cuVS does not report empty clusters: use empty_clusters: keep")
         start = cupy.asarray(fit.centroids, self.samples.dtype)
-        # A tolerance that no shift of a data set in use falls below.
+        # Smaller than any shift but 0: only a fit that has converged may stop early.
         parameters = kmeans.KMeansParams(init_method="Array", n_clusters=fit.clusters,
                                          max_iter=fit.max_iterations, tol=1e-30)
         cupy.cuda.Device().synchronize()

@@ -23,24 +23,25 @@ struct FastProblem {
 /// What is kept in device memory, and the rows that are processed at a time: a slab.
 struct FastPlan {
   ScreenShape shape;            ///< not feasible: the screen is direct
-  lloyd_cuda::StorePlan store;  ///< device_bytes includes the fragments of resident samples
+  lloyd_cuda::StorePlan store;  ///< device_bytes includes the fragments, if kept
   /// True: the fragments of all samples stay in device memory. False: those of a slab are computed
   /// in every pass.
   bool keeps_fragments = false;
   std::int64_t slab_rows = 0;
   std::int64_t open_capacity = 0;  ///< OpenSamples::capacity
-  double workspace_bytes = 0;      ///< the slab's arrays and the centroid image
+  double workspace_bytes = 0;      ///< the arrays of a slab and the converted centroids
 
   double device_bytes() const { return store.device_bytes + workspace_bytes; }
 };
 
-/// Maximum rows of a slab, whose indices then fit 31 bits twice.
+/// Maximum rows of a slab. A sorted entry holds a row in 31 bits; twice as many entries are counted
+/// in 32 bits.
 inline constexpr std::int64_t kMaxSlabRows = std::int64_t{1} << 24;
 /// Minimum, unless there are fewer samples.
 inline constexpr std::int64_t kMinSlabRows = 1024;
 /// Maximum scores of a slab times d, so that a cancelled pass ends soon.
 inline constexpr double kMaxSlabWork = 1e12;
-/// Maximum bytes of the arrays of a slab, if memory allows.
+/// Maximum bytes of the arrays of a slab; a quarter of the available memory if that is less.
 inline constexpr double kMaxSlabBytes = 512.0 * (1 << 20);
 
 /// Device memory for the fragments and norms of a row.
@@ -64,7 +65,8 @@ inline FastPlan plan_fast(const FastProblem& problem, double available) {
     plan.shape = screen_shape(problem.clusters, problem.features, problem.shared_bytes,
                               problem.multiprocessors);
   }
-  // The converted centroids (CentroidForms), and the counters, offsets and cursors of the sort.
+  // The converted centroids (ConvertedCentroids), and the counters, offsets and cursors of the
+  // sort.
   const auto k = static_cast<double>(problem.clusters);
   const double fixed =
       static_cast<double>(plan.shape.parts) * static_cast<double>(plan.shape.part_bytes()) +
@@ -76,7 +78,7 @@ inline FastPlan plan_fast(const FastProblem& problem, double available) {
     const auto rows = static_cast<std::int64_t>(std::clamp(std::min(bytes / slab_row, work),
                                                            static_cast<double>(kMinSlabRows),
                                                            static_cast<double>(kMaxSlabRows)));
-    // Whole tiles, and one more for a first row within a tile.
+    // A slab may begin within a tile: its arrays have room for one more tile.
     plan.slab_rows = std::min(rows, problem.samples + kTileRows) / kTileRows * kTileRows;
     plan.slab_rows = std::max<std::int64_t>(plan.slab_rows, kTileRows);
     plan.open_capacity = plan.slab_rows / 4;

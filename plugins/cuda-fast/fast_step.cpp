@@ -62,9 +62,9 @@ FastStep<T>::FastStep(const lloyd::DatasetView& dataset, const lloyd::ParameterL
       units_(dataset) {
   if (path_ != ScreenPath::direct && !passes_self_test(path_, limits, stream)) {
     path_ = ScreenPath::direct;
-    refused_tensor_cores_ = true;
+    failed_self_test_ = true;
   }
-  hold(1);  // the number of clusters is not known yet
+  hold_samples(1);  // the number of clusters is not known yet
 }
 
 template <class T>
@@ -73,8 +73,8 @@ void FastStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_r
   if (clusters != clusters_) {
     clusters_ = 0;  // if an allocation below fails, nothing is prepared
     workspace_.reset();
-    hold(clusters);
-    allocate(clusters);
+    hold_samples(clusters);
+    allocate_workspace(clusters);
     clusters_ = clusters;
   }
   fallbacks_.fill_bytes(0, stream_);
@@ -82,7 +82,7 @@ void FastStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_r
 
 // Plans for k clusters, and holds the samples and their fragments accordingly.
 template <class T>
-void FastStep<T>::hold(std::int64_t clusters) {
+void FastStep<T>::hold_samples(std::int64_t clusters) {
   lloyd::ProblemShape shape;
   shape.samples = dataset_.samples;
   shape.features = dataset_.features;
@@ -103,12 +103,13 @@ void FastStep<T>::hold(std::int64_t clusters) {
   if (!plan.store.feasible) {
     throw lloyd::StatusError(
         lloyd::StatusCode::out_of_memory,
-        "the samples need at least " +
+        "the samples and the workspace for " + std::to_string(clusters) +
+            " clusters need at least " +
             std::to_string(static_cast<std::int64_t>(plan.device_bytes())) +
             " bytes of device memory, even in batches; " +
             std::to_string(static_cast<std::int64_t>(std::max(available, 0.0))) + " are available");
   }
-  if (!plan.keeps_fragments) is_packed_ = false;
+  if (!plan.keeps_fragments) has_all_fragments_ = false;
   plan_ = plan;
   store_.hold(plan.store, stream_);
   hold_fragments();
@@ -116,25 +117,25 @@ void FastStep<T>::hold(std::int64_t clusters) {
 
 template <class T>
 void FastStep<T>::hold_fragments() {
-  if (!uses_tensor_cores() || is_packed_) return;
+  if (!uses_tensor_cores() || has_all_fragments_) return;
   const std::int64_t rows = plan_.keeps_fragments ? dataset_.samples : plan_.slab_rows;
   const std::int64_t tiles = (rows + kTileRows - 1) / kTileRows;
   constexpr std::int64_t kLanes = 32;
   fragments_.resize(tiles * (kTileRows / 16) * plan_.shape.steps * kLanes);
   norms_.resize(tiles * kTileRows);
-  largest_.fill_bytes(0, stream_);
+  largest_norms_.fill_bytes(0, stream_);
   if (!plan_.keeps_fragments) return;
   store_.walk({0, dataset_.samples}, nullptr, *cancel_requested_, stream_,
               [&](lloyd::RowRange rows_of_part, const Samples<T>& samples) {
-                enqueue_packing(samples, rows_of_part, units_.get(), fragments_of(0),
-                                largest_.data(), nullptr, stream_);
+                enqueue_sample_conversion(samples, rows_of_part, units_.get(), fragments_of(0),
+                                          largest_norms_.data(), nullptr, stream_);
               });
-  is_packed_ = true;
+  has_all_fragments_ = true;
 }
 
 // Allocates the workspace of the plan.
 template <class T>
-void FastStep<T>::allocate(std::int64_t clusters) {
+void FastStep<T>::allocate_workspace(std::int64_t clusters) {
   workspace_ = std::make_unique<Workspace>();
   Workspace& memory = *workspace_;
   memory.counters.resize(4 + clusters);
@@ -149,14 +150,14 @@ void FastStep<T>::allocate(std::int64_t clusters) {
   memory.nearest.resize(summaries);
   memory.open_rows.resize(plan_.open_capacity);
   memory.overflow_rows.resize(plan_.slab_rows);
-  memory.limits.resize(plan_.open_capacity);
+  memory.candidate_limits.resize(plan_.open_capacity);
   memory.candidate_counts.resize(plan_.open_capacity);
   memory.candidates.resize(plan_.open_capacity * OpenSamples::kMaxCandidates);
 }
 
 template <class T>
 void FastStep<T>::assign(const Pass& pass) {
-  if (is_packed_ || !uses_tensor_cores()) convert_centroids(pass);
+  if (has_all_fragments_ || !uses_tensor_cores()) convert_centroids(pass);
   store_.walk(pass.rows, pass.halt, *cancel_requested_, pass.stream,
               [&](lloyd::RowRange rows, const Samples<T>& samples) {
                 for (std::int64_t begin = rows.begin; begin < rows.end; begin += plan_.slab_rows) {
@@ -169,18 +170,18 @@ void FastStep<T>::assign(const Pass& pass) {
 
 template <class T>
 void FastStep<T>::convert_centroids(const Pass& pass) const {
-  workspace_->centroids.enqueue(pass.centroids, units_.get(), largest_.data(),
+  workspace_->centroids.enqueue(pass.centroids, units_.get(), largest_norms_.data(),
                                 limits_.multiprocessors, pass.stream);
 }
 
 template <class T>
 void FastStep<T>::assign_slab(const Pass& slab, const Samples<T>& samples) {
-  const ChangedSums& sums = workspace_->sums;
+  const SlabSums& sums = workspace_->sums;
   const bool moves_changed =
       slab.accumulates() && slab.sums_only_changes && slab.former_centroids != nullptr;
   slab.begin_phase(lloyd_cuda::Phase::assignment);
   workspace_->counters.fill_bytes(0, slab.stream);
-  Decision decision;
+  DecisionArguments decision;
   decision.pass = slab;
   if (moves_changed) decision.changed = sums.changed();
   decision.overflow = {workspace_->counters.data() + 1, workspace_->overflow_rows.data()};
@@ -200,27 +201,27 @@ void FastStep<T>::assign_slab(const Pass& slab, const Samples<T>& samples) {
 
 // Screens a slab on tensor cores. Sets decision.open.
 template <class T>
-void FastStep<T>::screen_slab(Decision& decision, const Samples<T>& samples) {
+void FastStep<T>::screen_slab(DecisionArguments& decision, const Samples<T>& samples) {
   const Pass& slab = decision.pass;
   const Workspace& memory = *workspace_;
-  if (!is_packed_) {
-    enqueue_packing(samples, slab.rows, units_.get(), fragments_of(slab.rows.begin),
-                    largest_.data(), slab.halt, slab.stream);
+  if (!has_all_fragments_) {
+    enqueue_sample_conversion(samples, slab.rows, units_.get(), fragments_of(slab.rows.begin),
+                              largest_norms_.data(), slab.halt, slab.stream);
     convert_centroids(slab);
   }
-  decision.open = {memory.counters.data(),   memory.open_rows.data(),
-                   memory.limits.data(),     memory.candidate_counts.data(),
-                   memory.candidates.data(), static_cast<unsigned int>(plan_.open_capacity)};
+  decision.open = {memory.counters.data(),         memory.open_rows.data(),
+                   memory.candidate_limits.data(), memory.candidate_counts.data(),
+                   memory.candidates.data(),       static_cast<unsigned int>(plan_.open_capacity)};
   Screen screen;
   screen.shape = plan_.shape;
   screen.image = memory.centroids.image();
-  screen.fragments = fragments_of(is_packed_ ? 0 : slab.rows.begin);
+  screen.fragments = fragments_of(has_all_fragments_ ? 0 : slab.rows.begin);
   screen.rows = slab.rows;
   screen.clusters = slab.clusters;
   screen.halt = slab.halt;
   const Summaries summaries{memory.best.data(), memory.second.data(), memory.nearest.data(),
                             plan_.slab_rows + kTileRows};
-  Classification classification;
+  ClassificationArguments classification;
   classification.decision = decision;
   classification.norms = screen.fragments.norms + (slab.rows.begin - screen.fragments.first_row);
   classification.centroids = memory.centroids.image_norms();
@@ -248,10 +249,11 @@ std::int64_t FastStep<T>::exact_fallbacks() {
 template <class T>
 std::string FastStep<T>::notes() const {
   std::string note = "direct screen in float32";
-  if (refused_tensor_cores_) note += ", since the tensor cores failed their self-test";
+  if (failed_self_test_) note += ", since the tensor cores failed their self-test";
   if (uses_tensor_cores()) {
     note = path_ == ScreenPath::wgmma ? "screen by wgmma" : "screen by mma.sync";
-    note += ", " + std::to_string(plan_.shape.parts) + " parts of " +
+    note += ", " + std::to_string(plan_.shape.parts) +
+            (plan_.shape.parts == 1 ? " part" : " parts") + " of " +
             std::to_string(plan_.shape.part_columns) + " centroids";
     if (!plan_.keeps_fragments) note += ", fragments computed in every pass";
   }

@@ -9,10 +9,10 @@
 
 #include <lloyd/plugin/abi/backend.hpp>
 
-#include "cuda-fast/decisions/changed_sums.hpp"
+#include "cuda-fast/conversions/converted_centroids.hpp"
+#include "cuda-fast/conversions/sample_fragments.hpp"
 #include "cuda-fast/decisions/decisions.hpp"
-#include "cuda-fast/forms/centroid_forms.hpp"
-#include "cuda-fast/forms/sample_fragments.hpp"
+#include "cuda-fast/decisions/slab_sums.hpp"
 #include "cuda-fast/screens/direct_screen.hpp"
 #include "cuda-fast/screens/screen.hpp"
 #include "cuda/device/device_limits.hpp"
@@ -67,43 +67,43 @@ class FastStep final : public lloyd_cuda::Step<T> {
     lloyd_cuda::DeviceBuffer<float> second;
     lloyd_cuda::DeviceBuffer<std::int32_t> nearest;
     lloyd_cuda::DeviceBuffer<std::int32_t> open_rows;
-    lloyd_cuda::DeviceBuffer<float> limits;
+    lloyd_cuda::DeviceBuffer<float> candidate_limits;
     lloyd_cuda::DeviceBuffer<unsigned int> candidate_counts;
     lloyd_cuda::DeviceBuffer<std::int32_t> candidates;
     lloyd_cuda::DeviceBuffer<std::int32_t> overflow_rows;
     lloyd_cuda::DeviceBuffer<std::int32_t> hard_rows;
-    CentroidForms centroids;
-    ChangedSums sums;
+    ConvertedCentroids centroids;
+    SlabSums sums;
   };
 
-  void hold(std::int64_t clusters);
+  void hold_samples(std::int64_t clusters);
   void hold_fragments();
-  void allocate(std::int64_t clusters);
+  void allocate_workspace(std::int64_t clusters);
   bool uses_tensor_cores() const { return plan_.shape.is_feasible(); }
   Fragments fragments_of(std::int64_t first_row) const {
     return {fragments_.data(), norms_.data(), first_row, plan_.shape.steps};
   }
   void convert_centroids(const lloyd_cuda::Pass& pass) const;
   void assign_slab(const lloyd_cuda::Pass& slab, const lloyd_cuda::Samples<T>& samples);
-  void screen_slab(Decision& decision, const lloyd_cuda::Samples<T>& samples);
+  void screen_slab(DecisionArguments& decision, const lloyd_cuda::Samples<T>& samples);
 
   lloyd::DatasetView dataset_;
   lloyd_cuda::DeviceLimits limits_;
   ScreenPath path_;
-  bool refused_tensor_cores_ = false;  // by the self-test
+  bool failed_self_test_ = false;  // by the self-test
   std::int64_t limit_mebibytes_;
   std::int64_t card_bytes_;
   cudaStream_t stream_;
-  CancelRequested never_ = lloyd_cuda::Step<T>::never_cancelled;
-  const CancelRequested* cancel_requested_ = &never_;
+  CancelRequested never_cancelled_ = lloyd_cuda::Step<T>::never_cancelled;
+  const CancelRequested* cancel_requested_ = &never_cancelled_;
   lloyd_cuda::SampleStore<T> store_;
   ResidentUnits units_;
-  lloyd_cuda::DeviceBuffer<SampleNorms> largest_{1};
+  lloyd_cuda::DeviceBuffer<SampleNorms> largest_norms_{1};
   lloyd_cuda::DeviceBuffer<unsigned long long> fallbacks_{1};
   FastPlan plan_;
   lloyd_cuda::DeviceBuffer<uint4> fragments_;  // of all samples, or of a slab
   lloyd_cuda::DeviceBuffer<float2> norms_;     // per row of the fragments
-  bool is_packed_ = false;                     // the fragments of all samples are there
+  bool has_all_fragments_ = false;             // the fragments of all samples are there
   std::int64_t clusters_ = 0;                  // k of the workspace
   std::unique_ptr<Workspace> workspace_;       // null before the first pass
 };

@@ -289,7 +289,7 @@ std::int64_t read_clusters(const ConfigNode& node, const DatasetSetting& dataset
     return read_integer(node, "clusters", 1, kMaxClusters);
   }
   if (!dataset.blobs) {
-    node.fail("'clusters: centers' needs 'dataset.blobs', which has centers; this is a file");
+    node.fail("'clusters: centers' needs 'dataset.blobs'; 'dataset' is a file");
   }
   return dataset.blobs->centers;
 }

@@ -128,7 +128,7 @@ int fail_usage(const CLI::App& app, const Context& context, const std::string& s
     }
   }
   if (job && !is_first_launched()) {
-    // Failing too could make the launcher end the first one before it has reported the error.
+    // If this rank failed too, the launcher might end rank 0 before it has reported the error.
     return joins_ranks ? kBadInput : kDone;
   }
   write_message(failure_message(sentence));

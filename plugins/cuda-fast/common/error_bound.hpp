@@ -9,7 +9,7 @@
 
 namespace lloyd_cuda_fast {
 
-/// Norms of all samples of a session, in units of the screen, rounded up.
+/// Largest norms of the samples converted so far, in units of the screen, rounded up.
 struct SampleNorms {
   float rounded = 0;   ///< largest |y'|
   float residual = 0;  ///< largest |y - y'|
@@ -21,14 +21,14 @@ struct CentroidNorms {
   float rounded = 0;   ///< largest |e'|
   float residual = 0;  ///< largest |e - e'|
   float bias = 0;      ///< largest bias |e|^2 + mu
-  /// Largest difference between a bias and its stored form, plus ChosenUnits::underflow.
+  /// Largest difference between a bias and its stored form, plus ScreenUnits::underflow.
   float bias_residual = 0;
 };
 
 /// Relative error of one step of an accumulation by a tensor core (step 3).
 inline constexpr float kStepError = 20 * 0x1p-23f;
-/// Relative distance that packing an index into the low bits of two scores may move them apart or
-/// together (step 4).
+/// Packing an index into the low bits of two scores changes their difference by at most this times
+/// the sum of their magnitudes (step 4).
 inline constexpr float kPackingError = 0x1p-16f;
 /// Covers results of single operations that underflow, in units of the screen (step 6).
 inline constexpr float kUnderflow = 0x1p-100f;
@@ -39,8 +39,8 @@ inline constexpr float kBoundSlack = 1 + 0x1p-10f;
 /// the largest half in units of 2^15, 6.4e9.
 inline constexpr float kMinPaddingScore = 6.0e9F;
 
-/// Bounds |S' - S| for all centroids (steps 1 to 3 and 5), where S is the exact score of a sample
-/// with `rounded` = |y'| and `residual` = |y - y'|, and S' the computed one before packing.
+/// Bounds |S' - S| for all centroids (steps 1 to 3 and 5 to 7), where S is the exact score of a
+/// sample with `rounded` = |y'| and `residual` = |y - y'|, and S' the computed one before packing.
 /// `steps`: ScreenShape::steps. Infinite or NaN if a norm is.
 LLOYD_HOST_DEVICE inline float score_error(float rounded, float residual,
                                            const CentroidNorms& centroids, int steps) {
@@ -59,7 +59,7 @@ LLOYD_HOST_DEVICE inline float score_error(float rounded, float residual,
 /// sample's norm in units of the screen, rounded up; its values are rounded to float32.
 LLOYD_HOST_DEVICE inline float float32_score_error(float norm, const CentroidNorms& centroids,
                                                    std::int64_t features) {
-  constexpr float kRounding = 0x1p-23f;  // of float32, with a factor of 2 for the norm's rounding
+  constexpr float kRounding = 0x1p-23f;  // 2 u: one u for rounding y, one for the error of `norm`
   const float magnitude =
       kBoundSlack * (centroids.bias + 2 * norm * centroids.rounded + norm * norm);
   const float rounding = 2 * (kRounding * norm * centroids.exact + norm * centroids.residual) +
@@ -74,8 +74,8 @@ LLOYD_HOST_DEVICE inline bool proves_label(float best, float second, float error
   return second - best > 2 * error + kPackingError * (std::fabs(best) + std::fabs(second));
 }
 
-/// Every centroid that may be the nearest has a computed score (before packing) of at most this;
-/// NaN if all may be.
+/// Upper limit of the computed score (before packing) of any centroid that may be nearest. Infinite
+/// or NaN: all may be.
 LLOYD_HOST_DEVICE inline float candidate_limit(float best, float error) {
   return best + 2 * error + kPackingError * std::fabs(best);
 }

@@ -35,21 +35,23 @@ constexpr int steps_for(std::int64_t features) {
 /// Padding of the features, and division of the centroids into parts: each block keeps one part in
 /// shared memory and streams samples past it.
 struct ScreenShape {
-  int steps = 0;         ///< of kStepFeatures values, the bias included
-  int image_blocks = 0;  ///< blocks of kImageSteps steps in the image of a part
-  int part_columns = 0;  ///< centroids of a part; a multiple of kTileColumns
-  int parts = 0;         ///< 0: a tile of centroids does not fit into shared memory
-  int groups = 0;        ///< blocks that share a part; each scores a share of the samples
+  int steps = 0;            ///< of kStepFeatures values, the bias included
+  int image_sections = 0;   ///< blocks of kImageSteps steps in the image of a part
+  int part_columns = 0;     ///< centroids of a part; a multiple of kTileColumns
+  int parts = 0;            ///< 0: a tile of centroids does not fit into shared memory
+  int blocks_per_part = 0;  ///< CUDA blocks; each scores a share of the samples
 
   constexpr bool is_feasible() const { return parts > 0; }
   /// Bytes of a part of the centroid image.
   constexpr std::int64_t part_bytes() const {
-    return std::int64_t{image_blocks} * part_columns * 128;
+    return std::int64_t{image_sections} * part_columns * 128;
   }
   /// Bytes of the fragments of 16 samples.
   constexpr std::int64_t fragment_bytes() const { return std::int64_t{steps} * 512; }
-  /// Blocks of the grid.
-  int blocks(int multiprocessors) const { return std::min(parts * groups, multiprocessors); }
+  /// Number of CUDA blocks that are launched.
+  int blocks(int multiprocessors) const {
+    return std::min(parts * blocks_per_part, multiprocessors);
+  }
 };
 
 /// The shape for k centroids of d features on a device. Of all sizes of a part, the one for which a
@@ -58,20 +60,21 @@ constexpr ScreenShape screen_shape(std::int64_t clusters, std::int64_t features,
                                    std::int64_t shared_bytes, int multiprocessors) {
   ScreenShape shape;
   shape.steps = steps_for(features);
-  shape.image_blocks = (shape.steps + kImageSteps - 1) / kImageSteps;
+  shape.image_sections = (shape.steps + kImageSteps - 1) / kImageSteps;
   double best = 0;
   for (int columns = kTileColumns; columns <= kMaxPartColumns; columns += kTileColumns) {
-    if (std::int64_t{shape.image_blocks} * columns * 128 > shared_bytes) break;
+    if (std::int64_t{shape.image_sections} * columns * 128 > shared_bytes) break;
     const std::int64_t parts = (clusters + columns - 1) / columns;
-    const std::int64_t groups = std::max<std::int64_t>(multiprocessors / parts, 1);
+    const std::int64_t blocks_per_part = std::max<std::int64_t>(multiprocessors / parts, 1);
     const std::int64_t rounds = (parts + multiprocessors - 1) / multiprocessors;
     // Centroids that a block scores for its share of the samples.
-    const double cost = static_cast<double>(rounds) * columns / static_cast<double>(groups);
+    const double cost =
+        static_cast<double>(rounds) * columns / static_cast<double>(blocks_per_part);
     if (shape.parts != 0 && cost > best) continue;  // of equal costs, the fewer parts
     best = cost;
     shape.part_columns = columns;
     shape.parts = static_cast<int>(parts);
-    shape.groups = static_cast<int>(groups);
+    shape.blocks_per_part = static_cast<int>(blocks_per_part);
     if (columns >= clusters) break;
   }
   return shape;

@@ -1,4 +1,4 @@
-// ScreenUnits: the units in which samples and centroids are rounded to FP16. No CUDA.
+// ScreenUnits: the origin and scale with which values are rounded to FP16. No CUDA.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace lloyd_cuda_fast {
 
 /// The map from a feature's values to the units of the screen: y_j = (x_j - origin_j) * scale.
-struct ChosenUnits {
+struct ScreenUnits {
   std::vector<double> origin;  ///< d: about the means
   double scale = 1;            ///< a power of two
   /// What underflow may add to or take from a squared distance of the definition, in squared units
@@ -19,10 +19,10 @@ struct ChosenUnits {
   double underflow = 0;
 };
 
-/// Chooses the origin, and the largest scale for which |y_j| <= 2^14 and |y|^2 <= 2^30 for all
-/// samples, so that neither values nor biases exceed the range of FP16 (BOUND.md, step 1).
-inline ChosenUnits choose_units(const lloyd::DatasetView& dataset) {
-  ChosenUnits units;
+/// Chooses the origin, and a power of two as the scale, such that |y_j| <= 2^14 and |y|^2 <= 2^30
+/// for all samples: values and biases stay in the range of FP16 (BOUND.md, step 1).
+inline ScreenUnits choose_units(const lloyd::DatasetView& dataset) {
+  ScreenUnits units;
   double largest = 0;
   for (std::int64_t j = 0; j < dataset.features; ++j) {
     const lloyd::FeatureStatistics& feature = dataset.statistics[j];

@@ -17,7 +17,7 @@ constexpr int kBlocksPerMultiprocessor = 8;
 constexpr int kLanesPerSample = 8;
 
 // `skipped`: rows of the first tile before the slab.
-__global__ void classification_kernel(Classification classification, std::int64_t skipped,
+__global__ void classification_kernel(ClassificationArguments classification, std::int64_t skipped,
                                       int parts, Summaries summaries) {
   const Pass& pass = classification.decision.pass;
   if (lloyd_cuda::block_halted(pass.halt)) return;
@@ -43,11 +43,11 @@ __global__ void classification_kernel(Classification classification, std::int64_
     changed +=
         classify(classification, static_cast<std::int32_t>(i), exists, best, second, nearest);
   }
-  add_of_block(pass.changed, changed);
+  add_block_sum(pass.changed, changed);
 }
 
 // The nearest centroid of a row so far, by the definition: of equal distances, the lower index.
-struct Nearest {
+struct NearestCentroid {
   double distance;
   std::int32_t label;  // -1: none yet
   __device__ void update(double other, std::int32_t index) {
@@ -61,14 +61,14 @@ struct Nearest {
 // Several lanes share a sample; each of them evaluates whole distances. The open samples come
 // first, then the hard ones.
 template <class T>
-__global__ void decision_kernel(Decision decision, Samples<T> samples) {
+__global__ void decision_kernel(DecisionArguments decision, Samples<T> samples) {
   const Pass& pass = decision.pass;
   if (lloyd_cuda::block_halted(pass.halt)) return;
   const OpenSamples& open = decision.open;
   constexpr int kSamplesPerBlock = kThreads / kLanesPerSample;
   const std::int64_t with_slots = open.count == nullptr ? 0 : used_slots(open);
   const std::int64_t count = with_slots + *decision.hard.count;
-  // Blocks stay complete, because all their threads count changes.
+  // Rounded up, so that all lanes of a warp reach store_label() and the shuffles.
   const std::int64_t padded = (count + kSamplesPerBlock - 1) / kSamplesPerBlock * kSamplesPerBlock;
   const int lane = static_cast<int>(threadIdx.x) % kLanesPerSample;
   unsigned int changed = 0;
@@ -90,7 +90,7 @@ __global__ void decision_kernel(Decision decision, Samples<T> samples) {
       row = decision.hard.rows[slot - with_slots];
       centroids = pass.clusters;
     }
-    Nearest nearest{0, -1};
+    NearestCentroid nearest{0, -1};
     for (std::int64_t i = lane; i < centroids; i += kLanesPerSample) {
       const std::int32_t centroid =
           candidates != nullptr ? candidates[i] : static_cast<std::int32_t>(i);
@@ -107,14 +107,14 @@ __global__ void decision_kernel(Decision decision, Samples<T> samples) {
     if (store_label(decision, row, nearest.label, stores)) ++changed;
     if (stores) ++decided;
   }
-  add_of_block(pass.changed, changed);
-  add_of_block(decision.fallbacks, decided);
+  add_block_sum(pass.changed, changed);
+  add_block_sum(decision.fallbacks, decided);
 }
 
 }  // namespace
 
-void enqueue_classification(const Classification& classification, const Summaries& summaries,
-                            int parts, std::int64_t skipped) {
+void enqueue_classification(const ClassificationArguments& classification,
+                            const Summaries& summaries, int parts, std::int64_t skipped) {
   const Pass& pass = classification.decision.pass;
   if (pass.rows.size() == 0) return;
   constexpr std::int64_t kMaxBlocks = 2048;
@@ -125,14 +125,15 @@ void enqueue_classification(const Classification& classification, const Summarie
 }
 
 template <class T>
-void enqueue_decision(const Decision& decision, const Samples<T>& samples, int multiprocessors) {
+void enqueue_decision(const DecisionArguments& decision, const Samples<T>& samples,
+                      int multiprocessors) {
   if (decision.pass.rows.size() == 0) return;
   decision_kernel<T><<<static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor), kThreads,
                        0, decision.pass.stream>>>(decision, samples);
   lloyd_cuda::check_launch("decision_kernel");
 }
 
-template void enqueue_decision(const Decision&, const Samples<float>&, int);
-template void enqueue_decision(const Decision&, const Samples<double>&, int);
+template void enqueue_decision(const DecisionArguments&, const Samples<float>&, int);
+template void enqueue_decision(const DecisionArguments&, const Samples<double>&, int);
 
 }  // namespace lloyd_cuda_fast

@@ -12,7 +12,7 @@ inline constexpr unsigned int kFullWarp = 0xffffffffu;
 
 /// The position in a list for each lane of the warp with `adds`: one atomic addition per warp. All
 /// lanes of a warp must call it.
-__device__ inline unsigned int reserve(unsigned int* count, bool adds) {
+__device__ inline unsigned int reserve_positions(unsigned int* count, bool adds) {
   const unsigned int lanes = __ballot_sync(kFullWarp, adds);
   const unsigned int lane = threadIdx.x % 32;
   unsigned int first = 0;
@@ -23,14 +23,14 @@ __device__ inline unsigned int reserve(unsigned int* count, bool adds) {
 
 /// Stores the label of a row of the slab and lists the row if its label has changed. `stores`: this
 /// lane has a label. All lanes of a warp must call it. Returns true if the label has changed.
-__device__ inline bool store_label(const Decision& decision, std::int32_t row, std::int32_t label,
-                                   bool stores) {
+__device__ inline bool store_label(const DecisionArguments& decision, std::int32_t row,
+                                   std::int32_t label, bool stores) {
   std::int32_t* const labels = decision.pass.labels + decision.pass.rows.begin;
   const std::int32_t former = stores ? labels[row] : label;
   const bool changed = former != label;
   if (changed) labels[row] = label;
   if (decision.changed.count != nullptr) {
-    const unsigned int at = reserve(decision.changed.count, changed);
+    const unsigned int at = reserve_positions(decision.changed.count, changed);
     if (changed) {
       decision.changed.rows[at] = row;
       decision.changed.former[at] = former;
@@ -41,16 +41,16 @@ __device__ inline bool store_label(const Decision& decision, std::int32_t row, s
 
 /// Adds a row to a list. `adds`: this lane has one. All lanes of a warp must call it.
 __device__ inline void add_row(const RowList& list, std::int32_t row, bool adds) {
-  const unsigned int at = reserve(list.count, adds);
+  const unsigned int at = reserve_positions(list.count, adds);
   if (adds) list.rows[at] = row;
 }
 
 /// Classifies a row of the slab by its scores. `exists`: this lane has a row. All lanes of a warp
 /// must call it. Returns 1 if the label has changed.
-__device__ inline unsigned int classify(const Classification& classification, std::int32_t row,
-                                        bool exists, float best, float second,
+__device__ inline unsigned int classify(const ClassificationArguments& classification,
+                                        std::int32_t row, bool exists, float best, float second,
                                         std::int32_t nearest) {
-  const Decision& decision = classification.decision;
+  const DecisionArguments& decision = classification.decision;
   const float2 norms = classification.norms[exists ? row : 0];
   const float error =
       score_error(norms.x, norms.y, *classification.centroids, classification.steps);
@@ -60,7 +60,7 @@ __device__ inline unsigned int classify(const Classification& classification, st
   const bool proven = is_centroid && proves_label(best, second, error);
   const bool changed = store_label(decision, row, nearest, exists && proven);
   const bool open = exists && !proven;
-  const unsigned int slot = reserve(decision.open.count, open);
+  const unsigned int slot = reserve_positions(decision.open.count, open);
   const bool has_slot = open && slot < decision.open.capacity;
   if (has_slot) {
     decision.open.rows[slot] = row;
@@ -72,8 +72,8 @@ __device__ inline unsigned int classify(const Classification& classification, st
 }
 
 /// Adds the values of the threads of a warp to a counter, which may be null. All of them must call
-/// it. Without static shared memory, which kernels with the most dynamic shared memory cannot have.
-__device__ inline void add_of_warp(unsigned long long* counter, unsigned int value) {
+/// it. Uses no static shared memory: a kernel that takes all of it dynamically has none left.
+__device__ inline void add_warp_sum(unsigned long long* counter, unsigned int value) {
   for (int offset = 16; offset > 0; offset /= 2) {
     value += __shfl_xor_sync(kFullWarp, value, offset);
   }
@@ -84,7 +84,7 @@ __device__ inline void add_of_warp(unsigned long long* counter, unsigned int val
 
 /// Adds the values of all threads of the block to a counter, which may be null. All of them must
 /// call it.
-__device__ inline void add_of_block(unsigned long long* counter, unsigned int value) {
+__device__ inline void add_block_sum(unsigned long long* counter, unsigned int value) {
   __shared__ unsigned int total;
   __syncthreads();  // the last call may still be reading it
   if (threadIdx.x == 0) total = 0;

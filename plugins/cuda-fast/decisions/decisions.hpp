@@ -10,7 +10,7 @@
 
 namespace lloyd_cuda_fast {
 
-/// The scores of a sample, reduced over the centroids of a part, if there are several. Scores are
+/// The two lowest scores of each sample in each part; used if there are several parts. Scores are
 /// packed: their low bits were replaced by an index, see BOUND.md.
 struct Summaries {
   float* best = nullptr;            ///< per part and row: the lowest score
@@ -47,10 +47,10 @@ struct RowList {
 };
 
 /// Arguments of a decision for the rows of a slab. Pointers are device memory.
-struct Decision {
+struct DecisionArguments {
   lloyd_cuda::Pass pass;  ///< its rows are the slab
   ChangedSamples changed;
-  OpenSamples open;  ///< null members: there are none
+  OpenSamples open;  ///< null members: only the direct screen runs
   RowList overflow;  ///< open samples without a slot, or with too many candidates
   RowList hard;      ///< samples that are compared with all centroids
   /// The number of samples that the definition decides is added to it.
@@ -64,22 +64,22 @@ LLOYD_HOST_DEVICE inline unsigned int used_slots(const OpenSamples& open) {
 
 /// Arguments of a classification, which turns the scores of a screened row into a proven label, or
 /// adds the row to the open samples.
-struct Classification {
-  Decision decision;
+struct ClassificationArguments {
+  DecisionArguments decision;
   const float2* norms = nullptr;             ///< Fragments::norms from the first row of the slab on
-  const CentroidNorms* centroids = nullptr;  ///< CentroidForms::image_norms()
+  const CentroidNorms* centroids = nullptr;  ///< ConvertedCentroids::image_norms()
   int steps = 0;                             ///< ScreenShape::steps
 };
 
-/// Enqueues the classification of the rows of a slab by the summaries of `parts` parts, which begin
-/// `skipped` rows before the slab.
-void enqueue_classification(const Classification& classification, const Summaries& summaries,
-                            int parts, std::int64_t skipped);
+/// Enqueues the classification of the rows of a slab by the summaries of `parts` parts. The
+/// summaries begin `skipped` rows before the slab.
+void enqueue_classification(const ClassificationArguments& classification,
+                            const Summaries& summaries, int parts, std::int64_t skipped);
 
 /// Enqueues the decision, by the definition in float64, of the open samples among their candidates
 /// and of the hard samples among all centroids.
 template <class T>
-void enqueue_decision(const Decision& decision, const lloyd_cuda::Samples<T>& samples,
+void enqueue_decision(const DecisionArguments& decision, const lloyd_cuda::Samples<T>& samples,
                       int multiprocessors);
 
 }  // namespace lloyd_cuda_fast

@@ -37,10 +37,10 @@ struct LowestScores {
 
 // Arguments of the screen.
 template <class T>
-struct Direct {
-  Decision decision;
+struct DirectScreenArguments {
+  DecisionArguments decision;
   Samples<T> samples;
-  ScreenUnits units;
+  DeviceUnits units;
   const float* values;
   const float* biases;
   const CentroidNorms* norms;
@@ -62,8 +62,8 @@ struct Direct {
   }
   // Stores the label of sample i if the scores prove it; otherwise lists the sample as hard. All
   // lanes of a warp must call it. Returns 1 if the label has changed.
-  __device__ unsigned int conclude(std::int64_t i, bool exists, const LowestScores& scores,
-                                   float squared_norm) const {
+  __device__ unsigned int store_or_list(std::int64_t i, bool exists, const LowestScores& scores,
+                                        float squared_norm) const {
     const float norm = sqrtf(squared_norm) *
                        (1 + static_cast<float>(samples.features + 4) * 0x1p-24f) * kBoundSlack;
     const float error = float32_score_error(norm, *norms, samples.features);
@@ -77,7 +77,7 @@ struct Direct {
 // A thread scores whole samples; their features stay in registers, and centroids are broadcast from
 // shared memory, kPanel at a time.
 template <class T, int D>
-__global__ void __launch_bounds__(kThreads) few_features_kernel(Direct<T> direct) {
+__global__ void __launch_bounds__(kThreads) few_features_kernel(DirectScreenArguments<T> direct) {
   constexpr int kRows = 4;  // samples of a thread
   constexpr int kPanel = 256;
   __shared__ float centroids[kPanel * (D + 1)];
@@ -129,10 +129,10 @@ __global__ void __launch_bounds__(kThreads) few_features_kernel(Direct<T> direct
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const std::int64_t i = begin + r * kThreads + threadIdx.x;
-      changed += direct.conclude(i, i < count, lowest[r], squared_norms[r]);
+      changed += direct.store_or_list(i, i < count, lowest[r], squared_norms[r]);
     }
   }
-  add_of_block(pass.changed, changed);
+  add_block_sum(pass.changed, changed);
 }
 
 // A block scores tiles of kTile samples and kTile centroids; a thread has 8 x 8 scores of a tile:
@@ -142,7 +142,7 @@ constexpr int kDepth = 16;         // features that are in shared memory at a ti
 constexpr int kPitch = kTile + 4;  // keeps 16-byte alignment, spreads banks
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) tile_kernel(Direct<T> direct) {
+__global__ void __launch_bounds__(kThreads) tile_kernel(DirectScreenArguments<T> direct) {
   __shared__ __align__(16) float samples[kDepth][kPitch];
   __shared__ __align__(16) float centroids[kDepth][kPitch];
   const Pass& pass = direct.decision.pass;
@@ -225,13 +225,13 @@ __global__ void __launch_bounds__(kThreads) tile_kernel(Direct<T> direct) {
       squared_norm = squared_norms[r];
     }
     const std::int64_t i = begin + y * 8 + x % 8;
-    changed += direct.conclude(i, x < 8 && i < count, mine, squared_norm);
+    changed += direct.store_or_list(i, x < 8 && i < count, mine, squared_norm);
   }
-  add_of_block(pass.changed, changed);
+  add_block_sum(pass.changed, changed);
 }
 
 template <class T>
-using DirectKernel = void (*)(Direct<T>);
+using DirectKernel = void (*)(DirectScreenArguments<T>);
 
 template <class T>
 DirectKernel<T> kernel_for(std::int64_t features) {
@@ -245,11 +245,11 @@ DirectKernel<T> kernel_for(std::int64_t features) {
 }  // namespace
 
 template <class T>
-void enqueue_direct_screen(const Decision& decision, const Samples<T>& samples, DirectRows rows,
-                           const CentroidForms& centroids, const ScreenUnits& units,
-                           int multiprocessors) {
+void enqueue_direct_screen(const DecisionArguments& decision, const Samples<T>& samples,
+                           DirectRows rows, const ConvertedCentroids& centroids,
+                           const DeviceUnits& units, int multiprocessors) {
   if (decision.pass.rows.size() == 0) return;
-  const Direct<T> direct{
+  const DirectScreenArguments<T> direct{
       decision, samples, units, centroids.values(), centroids.biases(), centroids.value_norms(),
       rows};
   kernel_for<T>(
@@ -258,9 +258,9 @@ void enqueue_direct_screen(const Decision& decision, const Samples<T>& samples, 
   lloyd_cuda::check_launch("direct_screen_kernel");
 }
 
-template void enqueue_direct_screen(const Decision&, const Samples<float>&, DirectRows,
-                                    const CentroidForms&, const ScreenUnits&, int);
-template void enqueue_direct_screen(const Decision&, const Samples<double>&, DirectRows,
-                                    const CentroidForms&, const ScreenUnits&, int);
+template void enqueue_direct_screen(const DecisionArguments&, const Samples<float>&, DirectRows,
+                                    const ConvertedCentroids&, const DeviceUnits&, int);
+template void enqueue_direct_screen(const DecisionArguments&, const Samples<double>&, DirectRows,
+                                    const ConvertedCentroids&, const DeviceUnits&, int);
 
 }  // namespace lloyd_cuda_fast

@@ -1,4 +1,4 @@
-// The screen: scores of samples and centroids on tensor cores, reduced to what proves labels.
+// The screen: scores of samples and centroids on tensor cores, reduced to the two lowest.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "cuda-fast/common/screen_shape.hpp"
+#include "cuda-fast/conversions/sample_fragments.hpp"
 #include "cuda-fast/decisions/decisions.hpp"
-#include "cuda-fast/forms/sample_fragments.hpp"
 #include "cuda/device/device_limits.hpp"
 
 namespace lloyd_cuda_fast {
@@ -22,7 +22,7 @@ enum class ScreenPath {
 /// Arguments of a screen. Pointers are device memory.
 struct Screen {
   ScreenShape shape;
-  const uint4* image = nullptr;  ///< CentroidForms::image()
+  const uint4* image = nullptr;  ///< ConvertedCentroids::image()
   Fragments fragments;
   lloyd::RowRange rows;  ///< rows of the slab
   std::int64_t clusters = 0;
@@ -39,15 +39,16 @@ LLOYD_HOST_DEVICE inline std::int64_t first_tile_row(const Screen& screen) {
 /// Enqueues the screening of a slab and the classification of its rows. `summaries`: for shapes
 /// with several parts.
 void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summaries,
-                    const Classification& classification, const lloyd_cuda::DeviceLimits& limits);
+                    const ClassificationArguments& classification,
+                    const lloyd_cuda::DeviceLimits& limits);
 
-/// Enqueues the screening of a slab alone; it writes the summaries of every part.
+/// Enqueues the screening of a slab without classification; writes the summaries of every part.
 void enqueue_summaries(const Screen& screen, ScreenPath path, const Summaries& summaries,
                        const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 
 /// Enqueues a second screening, of the open samples of a slab, that lists their candidates. Adds
-/// samples with too many to the overflow.
-void enqueue_candidates(const Screen& screen, ScreenPath path, const Decision& decision,
+/// samples with more than kMaxCandidates to the overflow.
+void enqueue_candidates(const Screen& screen, ScreenPath path, const DecisionArguments& decision,
                         const lloyd_cuda::DeviceLimits& limits);
 
 }  // namespace lloyd_cuda_fast

@@ -89,7 +89,7 @@ class CandidateEpilogue {
 
 }  // namespace
 
-void enqueue_candidates(const Screen& screen, ScreenPath path, const Decision& decision,
+void enqueue_candidates(const Screen& screen, ScreenPath path, const DecisionArguments& decision,
                         const lloyd_cuda::DeviceLimits& limits) {
   if (screen.rows.size() == 0) return;
   launch_on_path(screen, path, CandidateEpilogue(screen, decision.open, decision.overflow), limits,

@@ -7,7 +7,7 @@
 namespace lloyd_cuda_fast {
 namespace {
 
-constexpr int kGroupScores = 8;  // scores of a row of the grid: consecutive scores of a thread
+constexpr int kGroupScores = 8;  // scores of one sample that form a row of the grid
 constexpr int kGroups = 4;       // groups of a sample in the accumulators of a thread
 constexpr int kRowBits = 6;      // kMaxPartColumns / 32 rows
 
@@ -43,7 +43,7 @@ template <bool Classifies>
 class GridEpilogue {
  public:
   GridEpilogue(const Screen& screen, const Summaries& summaries,
-               const Classification& classification)
+               const ClassificationArguments& classification)
       : fragments_(screen.fragments.values),
         steps_(screen.shape.steps),
         first_(first_tile_row(screen)),
@@ -93,7 +93,7 @@ class GridEpilogue {
       }
     }
   }
-  // Lane t of four has the result of sample r = t of the lanes' two samples.
+  // Of the four lanes that share two samples, lane t = 0, 1 keeps the result of sample r = t.
   __device__ __forceinline__ void end_tile(int part) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
@@ -143,7 +143,7 @@ class GridEpilogue {
     __syncwarp();  // matrix instructions follow
   }
   __device__ void finish() {
-    if constexpr (Classifies) add_of_warp(classification_.decision.pass.changed, changed_);
+    if constexpr (Classifies) add_warp_sum(classification_.decision.pass.changed, changed_);
   }
 
  private:
@@ -154,7 +154,7 @@ class GridEpilogue {
   lloyd::RowRange rows_;
   int part_columns_;
   Summaries summaries_;
-  Classification classification_;
+  ClassificationArguments classification_;
 
   unsigned int changed_ = 0;
   const uint4* loading_ = nullptr;
@@ -168,7 +168,8 @@ static_assert(kMaxPartColumns / 32 <= 1 << kRowBits);
 }  // namespace
 
 void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summaries,
-                    const Classification& classification, const lloyd_cuda::DeviceLimits& limits) {
+                    const ClassificationArguments& classification,
+                    const lloyd_cuda::DeviceLimits& limits) {
   if (screen.rows.size() == 0) return;
   const cudaStream_t stream = classification.decision.pass.stream;
   if (screen.shape.parts == 1) {

@@ -1,6 +1,6 @@
-// The kernel of both screens. It keeps a part of the centroids in shared memory and streams tiles
-// of samples past it; an epilogue consumes the scores. Warpgroups share nothing but the centroids,
-// so that there is no barrier in the loop.
+// The kernel of both tensor-core screens. It keeps a part of the centroids in shared memory and
+// streams tiles of samples past it; an epilogue consumes the scores. Warpgroups share only the
+// centroids, so the loop over tiles has no barrier.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lloyd_cuda_fast {
 
 inline constexpr int kScreenThreads = kWarpgroups * 128;
 
-/// Scores all tiles of a part. An epilogue has
+/// Scores the block's tiles of samples against its parts of the centroids. An epilogue has
 /// - `tiles()`: the number of tiles;
 /// - `begin_loading(tile)`, then `load(step)`: the fragments of a step of that tile, which may be
 ///   loaded while an earlier tile is scored;
@@ -35,11 +35,11 @@ __global__ void __launch_bounds__(kScreenThreads, 1)
   const ScreenShape& shape = screen.shape;
   const int warpgroup = static_cast<int>(threadIdx.x) / 128;
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(centroids));
-  const auto block_bytes = static_cast<std::uint32_t>(shape.part_columns) * 128;
+  const auto section_bytes = static_cast<std::uint32_t>(shape.part_columns) * 128;
   const std::int64_t tiles = epilogue.tiles();
   const std::int64_t first =
       std::int64_t{static_cast<int>(blockIdx.x) / shape.parts} * kWarpgroups + warpgroup;
-  const std::int64_t stride = std::int64_t{shape.groups} * kWarpgroups;
+  const std::int64_t stride = std::int64_t{shape.blocks_per_part} * kWarpgroups;
   // Without tiles for the first warpgroup there are none for the others.
   const bool is_idle = first - warpgroup >= tiles;
   for (int part = static_cast<int>(blockIdx.x) % shape.parts; part < shape.parts && !is_idle;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kScreenThreads, 1)
 #pragma unroll 1
         for (int columns = 0; columns < shape.part_columns; columns += kTileColumns) {
           const CentroidTile centroid_tile{address + static_cast<std::uint32_t>(columns) * 128,
-                                           block_bytes};
+                                           section_bytes};
           multiply_steps<Wgmma>(scores, fragments, centroid_tile, 0);
           // The fragments are no longer needed: those of the next tile arrive during the epilogue.
           if (columns + kTileColumns >= shape.part_columns && tile + stride < tiles) {
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kScreenThreads, 1)
 #pragma unroll 1
         for (int columns = 0; columns < shape.part_columns; columns += kTileColumns) {
           const CentroidTile centroid_tile{address + static_cast<std::uint32_t>(columns) * 128,
-                                           block_bytes};
+                                           section_bytes};
           uint4 even[kImageSteps];
           uint4 odd[kImageSteps];
           const auto load = [&](uint4(&to)[kImageSteps], int step) {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cuda-fast/forms/centroid_forms.hpp"
-#include "cuda-fast/forms/sample_fragments.hpp"
+#include "cuda-fast/conversions/converted_centroids.hpp"
+#include "cuda-fast/conversions/sample_fragments.hpp"
 #include "cuda/device/buffer.hpp"
 
 namespace lloyd_cuda_fast {
@@ -21,8 +21,8 @@ constexpr std::int64_t kFeatures = 128;
 constexpr std::int64_t kParts = 2;
 constexpr std::int64_t kClusters = kParts * kTileColumns;
 
-// Vectors of integers and fractions that FP16 represents exactly. In half of them, one large value
-// is followed by values whose products are below the last bit that is kept beside it.
+// Vectors of values that FP16 represents exactly. In every second one, one value is so large that
+// products of the others are below the last bit kept beside its product.
 template <class T>
 std::vector<T> test_vectors(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -63,14 +63,14 @@ bool run_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cuda
   device_samples.upload(samples.data(), kSamples * kFeatures, stream);
   device_centroids.upload(centroids.data(), kClusters * kFeatures, stream);
   origin.fill_bytes(0, stream);
-  const ScreenUnits units{origin.data(), 1, 0};
+  const DeviceUnits units{origin.data(), 1, 0};
 
   Screen screen;
   screen.shape.steps = steps_for(kFeatures);
-  screen.shape.image_blocks = (screen.shape.steps + kImageSteps - 1) / kImageSteps;
+  screen.shape.image_sections = (screen.shape.steps + kImageSteps - 1) / kImageSteps;
   screen.shape.part_columns = kTileColumns;
   screen.shape.parts = kParts;
-  screen.shape.groups = 1;
+  screen.shape.blocks_per_part = 1;
   lloyd_cuda::DeviceBuffer<uint4> fragments(kSamples / 16 * screen.shape.steps * 32);
   lloyd_cuda::DeviceBuffer<float2> norms(kSamples);
   lloyd_cuda::DeviceBuffer<SampleNorms> largest(1);
@@ -78,9 +78,10 @@ bool run_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cuda
   screen.fragments = {fragments.data(), norms.data(), 0, screen.shape.steps};
   screen.rows = {0, kSamples};
   screen.clusters = kClusters;
-  enqueue_packing(lloyd_cuda::Samples<float>{device_samples.data(), 0, kFeatures, 1, kFeatures},
-                  screen.rows, units, screen.fragments, largest.data(), nullptr, stream);
-  CentroidForms forms;
+  enqueue_sample_conversion(
+      lloyd_cuda::Samples<float>{device_samples.data(), 0, kFeatures, 1, kFeatures}, screen.rows,
+      units, screen.fragments, largest.data(), nullptr, stream);
+  ConvertedCentroids forms;
   forms.prepare(screen.shape, kClusters, kFeatures, stream);
   forms.enqueue(device_centroids.data(), units, largest.data(), limits.multiprocessors, stream);
   screen.image = forms.image();

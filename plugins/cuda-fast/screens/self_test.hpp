@@ -10,7 +10,7 @@ namespace lloyd_cuda_fast {
 
 /// Screens samples and centroids that need no rounding, and compares the scores with exact ones.
 /// Returns false if an error exceeds the bound (BOUND.md, step 3), or a nearest centroid is wrong.
-/// The result is kept for further sessions on the device. `path`: on tensor cores. Waits for the
+/// The result is kept for further sessions on the device. `path`: wgmma or mma. Waits for the
 /// stream. Throws StatusError.
 bool passes_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 

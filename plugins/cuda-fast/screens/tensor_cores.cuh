@@ -14,12 +14,12 @@ namespace lloyd_cuda_fast {
 using Accumulators = float[64];
 
 /// The centroids of a tile in shared memory: the image of a part from the first centroid of the
-/// tile on. `address`: in the shared window; `block_bytes`: from one block of kImageSteps steps to
-/// the next. Within a block, a centroid has a row of 128 bytes, whose 16-byte chunk i is stored at
-/// i ^ (row % 8): the 128-byte swizzle.
+/// tile on. `address`: shared-memory address; `section_bytes`: from one block of kImageSteps steps
+/// to the next. Within a block, a centroid has a row of 128 bytes, whose 16-byte chunk i is stored
+/// at i ^ (row % 8): the 128-byte swizzle.
 struct CentroidTile {
   std::uint32_t address;
-  std::uint32_t block_bytes;
+  std::uint32_t section_bytes;
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -79,8 +79,8 @@ __device__ __forceinline__ void mma_step(float* d, const uint4& a, std::uint32_t
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// Keeps the compiler from moving accesses to the accumulators across this point, for which they are
-// in use by asynchronous instructions.
+// Keeps the compiler from moving accesses to the accumulators across this point: asynchronous
+// instructions use them.
 __device__ __forceinline__ void pin(Accumulators& scores) {
 #pragma unroll
   for (float& score : scores) asm volatile("" : "+f"(score)::"memory");
@@ -100,7 +100,7 @@ __device__ __forceinline__ void multiply_steps(Accumulators& scores, const uint4
     for (int i = 0; i < Count; ++i) {
       const auto step = static_cast<std::uint32_t>(first + i);
       const std::uint32_t address =
-          tile.address + step / kImageSteps * tile.block_bytes + step % kImageSteps * 32;
+          tile.address + step / kImageSteps * tile.section_bytes + step % kImageSteps * 32;
       wgmma_step(scores, a[i], wgmma_descriptor(address), static_cast<int>(step));
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
@@ -123,7 +123,7 @@ __device__ __forceinline__ void multiply_steps(Accumulators& scores, const uint4
     for (int i = 0; i < Count; ++i) {
       const auto step = static_cast<std::uint32_t>(first + i);
       const std::uint32_t chunk = step % kImageSteps * 2 + half;
-      const std::uint32_t address = tile.address + step / kImageSteps * tile.block_bytes +
+      const std::uint32_t address = tile.address + step / kImageSteps * tile.section_bytes +
                                     row * 128 + ((chunk ^ (row % 8)) * 16);
 #pragma unroll
       for (int pair = 0; pair < kTileColumns / 16; ++pair) {

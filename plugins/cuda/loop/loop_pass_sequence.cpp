@@ -165,7 +165,7 @@ bool DeviceLoop<T>::continue_from(PassSequence& sequence, const double* device_c
   if (in_float64_ || !needs_float64(sequence.centroids.data())) return true;
   clear_totals(number);
   in_float64_ = true;
-  // The step counts from 0 again. What has not been reported becomes an offset.
+  // The step counts from 0 again. The counts not yet reported become offsets.
   sequence.reported_distances -= std::max<std::int64_t>(step_.distances(), 0);
   sequence.reported_fallbacks -= std::max<std::int64_t>(step_.exact_fallbacks(), 0);
   step_.prepare(clusters_, cancel_requested_);

@@ -15,8 +15,8 @@ template <class T>
 void SampleStore<T>::hold(double available, cudaStream_t stream) {
   if (holds_samples() && plan_.device_bytes <= available) return;
   // Samples in place take no memory.
-  const StorePlan plan = plan_store(dataset_.samples, row_bytes(),
-                                    in_place_ ? std::max(available, 0.0) : available);
+  const StorePlan plan =
+      plan_store(dataset_.samples, row_bytes(), in_place_ ? std::max(available, 0.0) : available);
   if (!plan.feasible) {
     throw lloyd::StatusError(
         lloyd::StatusCode::out_of_memory,

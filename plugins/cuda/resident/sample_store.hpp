@@ -36,9 +36,10 @@ class SampleStore {
   /// already. Waits for the stream. Throws StatusError, `out_of_memory` if not even the buffers of
   /// batches fit; after a failed allocation it holds nothing.
   void hold(double available, cudaStream_t stream);
-  /// Holds the samples as a plan says. Copies nothing if it does so already. Otherwise as above.
+  /// Holds the samples according to `plan`; copies nothing if they are held so already. Waits for
+  /// the stream. Throws StatusError; after a failed allocation nothing is held.
   void hold(const StorePlan& plan, cudaStream_t stream);
-  /// Memory that a resident sample takes, bytes: none if the samples are read in place.
+  /// Bytes of a resident sample; 0 if samples are read in place.
   double row_bytes() const {
     return in_place_ ? 0 : static_cast<double>(dataset_.features) * sizeof(T);
   }

@@ -198,7 +198,7 @@ class HostScreen {
   const Problem& problem_;
   std::int64_t d_;
   bool tensor_cores_;
-  ChosenUnits units_;
+  ScreenUnits units_;
   std::vector<double> exact_, rounded_, biases_;
   CentroidNorms norms_;
 };

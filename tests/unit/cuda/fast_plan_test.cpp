@@ -34,7 +34,7 @@ TEST(FastScreenShape, CoversAllCentroidsWithinSharedMemory) {
       EXPECT_EQ(shape.part_columns % kTileColumns, 0);
       EXPECT_GE(std::int64_t{shape.parts} * shape.part_columns, clusters);
       EXPECT_LT(std::int64_t{shape.parts - 1} * shape.part_columns, clusters);
-      EXPECT_GE(shape.groups, 1);
+      EXPECT_GE(shape.blocks_per_part, 1);
       EXPECT_LE(shape.blocks(kMultiprocessors), kMultiprocessors);
       EXPECT_GE(shape.blocks(kMultiprocessors), std::min(shape.parts, kMultiprocessors));
     }
@@ -45,7 +45,7 @@ TEST(FastScreenShape, KeepsMostMultiprocessorsBusy) {
   for (const std::int64_t clusters : {512, 1024, 3000, 16384}) {
     for (const std::int64_t features : {96, 128, 200}) {
       const ScreenShape shape = screen_shape(clusters, features, kSharedBytes, kMultiprocessors);
-      const double scored = static_cast<double>(shape.part_columns) / shape.groups;
+      const double scored = static_cast<double>(shape.part_columns) / shape.blocks_per_part;
       const double ideal = static_cast<double>(clusters) / kMultiprocessors;
       EXPECT_LE(scored, 1.2 * ideal) << clusters << " clusters, " << features << " features";
     }

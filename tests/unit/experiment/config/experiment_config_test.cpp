@@ -165,8 +165,7 @@ sweep: {dataset.blobs: [{samples: 70, centers: 3}, {samples: 80, centers: 5}]}
   EXPECT_EQ(message_of<InputError>([] {
               parse("{dataset: {file: a.csv}, clusters: centers, backends: [sequential]}");
             }),
-            "c.yaml:1:36: 'clusters: centers' needs 'dataset.blobs', which has centers; this is a "
-            "file");
+            "c.yaml:1:36: 'clusters: centers' needs 'dataset.blobs'; 'dataset' is a file");
 }
 
 TEST(ExperimentConfig, AFileWhoseNameNamesNoFolderNeedsAnOutput) {

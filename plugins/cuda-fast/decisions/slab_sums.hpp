@@ -1,4 +1,4 @@
-// ChangedSums: adds the samples of a slab to the totals of their clusters, sorted by cluster.
+// SlabSums: adds a slab's samples, or moves its changed ones, in the totals of their clusters.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,13 +14,13 @@ namespace lloyd_cuda_fast {
 /// Sums the rows of a slab, or only those whose label has changed. A counting sort by cluster comes
 /// first, so that runs of samples are summed in registers, and each run takes one atomic addition
 /// per feature. Sums are exact, so that their order does not matter.
-class ChangedSums {
+class SlabSums {
  public:
   /// Allocates for slabs of up to `slab_rows` rows. `counters`: 1 + k words of device memory that
   /// the caller clears before each slab. Throws StatusError.
   void prepare(std::int64_t slab_rows, std::int64_t clusters, unsigned int* counters);
 
-  /// Where the changed samples of a slab are to be listed.
+  /// The list that receives the changed samples of a slab.
   ChangedSamples changed() const;
   /// Enqueues the sums of all rows of the slab `pass.rows` (if `all`), or of the changed samples.
   template <class T>

@@ -1,4 +1,4 @@
-// SampleFragments: a copy of samples in FP16, in the order in which tensor cores read them.
+// Fragments: samples in FP16, in the order in which tensor cores read them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,8 +13,8 @@
 
 namespace lloyd_cuda_fast {
 
-/// ChosenUnits in device memory.
-struct ScreenUnits {
+/// ScreenUnits in device memory.
+struct DeviceUnits {
   const double* origin = nullptr;  ///< d values
   double scale = 1;
   double underflow = 0;
@@ -34,7 +34,7 @@ class ResidentUnits {
  public:
   /// Synchronous. Throws StatusError.
   explicit ResidentUnits(const lloyd::DatasetView& dataset);
-  ScreenUnits get() const { return {origin_.data(), scale_, underflow_}; }
+  DeviceUnits get() const { return {origin_.data(), scale_, underflow_}; }
 
  private:
   lloyd_cuda::DeviceBuffer<double> origin_;
@@ -46,8 +46,8 @@ class ResidentUnits {
 /// `largest` (device memory) to the norms of these rows; the caller sets it to zeros at first.
 /// `halt`: see Pass::halt; null: the rows are always converted.
 template <class T>
-void enqueue_packing(const lloyd_cuda::Samples<T>& samples, lloyd::RowRange rows,
-                     const ScreenUnits& units, const Fragments& fragments, SampleNorms* largest,
-                     const std::int32_t* halt, cudaStream_t stream);
+void enqueue_sample_conversion(const lloyd_cuda::Samples<T>& samples, lloyd::RowRange rows,
+                               const DeviceUnits& units, const Fragments& fragments,
+                               SampleNorms* largest, const std::int32_t* halt, cudaStream_t stream);
 
 }  // namespace lloyd_cuda_fast

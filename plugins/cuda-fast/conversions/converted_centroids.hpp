@@ -1,4 +1,4 @@
-// CentroidForms: the centroids of a pass, converted for the screens.
+// ConvertedCentroids: the centroids of a pass, converted for the screens.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,14 +7,14 @@
 
 #include "cuda-fast/common/error_bound.hpp"
 #include "cuda-fast/common/screen_shape.hpp"
-#include "cuda-fast/forms/sample_fragments.hpp"
+#include "cuda-fast/conversions/sample_fragments.hpp"
 #include "cuda/device/buffer.hpp"
 
 namespace lloyd_cuda_fast {
 
 /// Centroids in FP16 for tensor cores (the image), and in float32 for the direct screen. Memory is
 /// on the device.
-class CentroidForms {
+class ConvertedCentroids {
  public:
   /// Allocates for k centroids of d features; no image if the shape is not feasible. Enqueues the
   /// constants of the image. Throws StatusError.
@@ -23,7 +23,7 @@ class CentroidForms {
 
   /// Enqueues the conversion of k x d centroids. `largest`: norms of the samples that will be
   /// screened; it only affects how many scores are negative.
-  void enqueue(const double* centroids, const ScreenUnits& units, const SampleNorms* largest,
+  void enqueue(const double* centroids, const DeviceUnits& units, const SampleNorms* largest,
                int multiprocessors, cudaStream_t stream) const;
 
   /// The image: part p is at p * part_bytes(). In it, the row of a centroid has step 0 (its bias in

@@ -1,4 +1,4 @@
-#include "cuda-fast/forms/centroid_forms.hpp"
+#include "cuda-fast/conversions/converted_centroids.hpp"
 
 #include <cuda_fp16.h>
 
@@ -16,15 +16,15 @@ constexpr double kMaxHalf = 65504;
 // Covers the roundings of e and of sums of squares in float64.
 constexpr double kMargin = 1 + 0x1p-30;
 
-// What the kernels write.
-struct Forms {
+// Arguments of the kernels.
+struct ConversionArguments {
   ScreenShape shape;
   std::int64_t clusters;
   std::int64_t features;
   __half* image;
   float* values;
   float* biases;
-  CentroidForms::State* state;
+  ConvertedCentroids::State* state;
 
   // Value `column` (step 0 first) of the row of a centroid; `centroid` < parts * part_columns.
   __device__ __half& at(std::int64_t centroid, int column) const {
@@ -34,7 +34,7 @@ struct Forms {
     const int in_block = column % (kImageSteps * kStepFeatures);
     const int chunk = in_block / 8 ^ static_cast<int>(row % 8);  // the 128-byte swizzle
     const std::int64_t first =
-        (part * shape.image_blocks + block) * shape.part_columns * 64 + row * 64;
+        (part * shape.image_sections + block) * shape.part_columns * 64 + row * 64;
     return image[first + chunk * 8 + in_block % 8];
   }
 };
@@ -47,18 +47,18 @@ __device__ double sum_of_warp(double value) {
 }
 
 // Maxima over the centroids of a warp, then of a block.
-__device__ void raise(float* largest, float value) {
+__device__ void raise_maximum(float* largest, float value) {
   // Non-negative floats are ordered like their bits.
   atomicMax(reinterpret_cast<int*>(largest), __float_as_int(value));
 }
-__device__ void raise(CentroidNorms& largest, const CentroidNorms& norms) {
-  raise(&largest.exact, norms.exact);
-  raise(&largest.rounded, norms.rounded);
-  raise(&largest.residual, norms.residual);
-  raise(&largest.bias, norms.bias);
-  raise(&largest.bias_residual, norms.bias_residual);
+__device__ void raise_maximum(CentroidNorms& largest, const CentroidNorms& norms) {
+  raise_maximum(&largest.exact, norms.exact);
+  raise_maximum(&largest.rounded, norms.rounded);
+  raise_maximum(&largest.residual, norms.residual);
+  raise_maximum(&largest.bias, norms.bias);
+  raise_maximum(&largest.bias_residual, norms.bias_residual);
 }
-__device__ void raise_own(float& largest, double value) {
+__device__ void raise_local_maximum(float& largest, double value) {
   largest = fmaxf(largest, __double2float_ru(value));
 }
 
@@ -78,7 +78,7 @@ __device__ __half clamped_half(double value) {
 }
 
 // Splits a bias into three halves in kBiasUnit; returns the difference to their sum.
-__device__ double store_bias(const Forms& forms, std::int64_t centroid, double bias) {
+__device__ double store_bias(const ConversionArguments& forms, std::int64_t centroid, double bias) {
   double rest = bias / kBiasUnit;
   for (int part = 0; part < 3; ++part) {
     const __half half = clamped_half(rest);
@@ -98,18 +98,19 @@ struct RoundedSquares {
   }
   // `squared`: |e|^2; `bias_residual`: of the stored bias. All lanes of the warp must call it.
   __device__ void raise_norms(CentroidNorms& norms, double squared, double bias,
-                              double bias_residual, const ScreenUnits& units) const {
+                              double bias_residual, const DeviceUnits& units) const {
     const double norm = sqrt(squared) * kMargin;
-    raise_own(norms.exact, norm);
-    raise_own(norms.rounded, sqrt(sum_of_warp(rounded)) * kMargin);
-    raise_own(norms.residual, sqrt(sum_of_warp(residual)) * kMargin + norm * 0x1p-40);
-    raise_own(norms.bias, bias * kMargin);
-    raise_own(norms.bias_residual, (bias_residual + units.underflow) * kMargin + squared * 0x1p-40);
+    raise_local_maximum(norms.exact, norm);
+    raise_local_maximum(norms.rounded, sqrt(sum_of_warp(rounded)) * kMargin);
+    raise_local_maximum(norms.residual, sqrt(sum_of_warp(residual)) * kMargin + norm * 0x1p-40);
+    raise_local_maximum(norms.bias, bias * kMargin);
+    raise_local_maximum(norms.bias_residual,
+                        (bias_residual + units.underflow) * kMargin + squared * 0x1p-40);
   }
 };
 
-// mu: about the largest error of a score for centroids among the samples, so that no computed score
-// is negative.
+// mu: 1.25 times the error bound for centroids among the samples, plus 2^-6, so that no computed
+// score is negative.
 __device__ double choose_mu(const SampleNorms& largest, int steps) {
   CentroidNorms norms;
   norms.exact = norms.rounded = largest.rounded + largest.residual;
@@ -121,8 +122,8 @@ __device__ double choose_mu(const SampleNorms& largest, int steps) {
 // One warp per centroid. The last block to end publishes the norms. The kernel runs even if the
 // pass is halted: otherwise only some blocks might count as arrived.
 __global__ void __launch_bounds__(kThreads)
-    forms_kernel(Forms forms, const double* centroids, ScreenUnits units,
-                 const SampleNorms* largest) {
+    centroid_conversion_kernel(ConversionArguments forms, const double* centroids,
+                               DeviceUnits units, const SampleNorms* largest) {
   __shared__ CentroidNorms image_norms;
   __shared__ CentroidNorms value_norms;
   const bool has_image = forms.image != nullptr;
@@ -164,14 +165,14 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (lane == 0) {
-    raise(image_norms, own_image);
-    raise(value_norms, own_values);
+    raise_maximum(image_norms, own_image);
+    raise_maximum(value_norms, own_values);
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  CentroidForms::State& state = *forms.state;
-  raise(state.running_image, image_norms);
-  raise(state.running_values, value_norms);
+  ConvertedCentroids::State& state = *forms.state;
+  raise_maximum(state.running_image, image_norms);
+  raise_maximum(state.running_values, value_norms);
   __threadfence();
   if (atomicAdd(&state.arrived, 1) + 1 != gridDim.x) return;
   __threadfence();
@@ -182,9 +183,9 @@ __global__ void __launch_bounds__(kThreads)
   state.arrived = 0;
 }
 
-// Constant values of the image: the factors for the bias of the sample, and the largest bias for
-// columns beyond the last centroid: kMinPaddingScore.
-__global__ void constants_kernel(Forms forms) {
+// Constants of the image: the factors for the bias of the sample, and, in columns beyond the last
+// centroid, the largest bias, so that their scores exceed kMinPaddingScore.
+__global__ void constants_kernel(ConversionArguments forms) {
   const std::int64_t columns = std::int64_t{forms.shape.parts} * forms.shape.part_columns;
   for (std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; c < columns;
        c += static_cast<std::int64_t>(gridDim.x) * kThreads) {
@@ -196,8 +197,8 @@ __global__ void constants_kernel(Forms forms) {
 
 }  // namespace
 
-void CentroidForms::prepare(const ScreenShape& shape, std::int64_t clusters, std::int64_t features,
-                            cudaStream_t stream) {
+void ConvertedCentroids::prepare(const ScreenShape& shape, std::int64_t clusters,
+                                 std::int64_t features, cudaStream_t stream) {
   shape_ = shape;
   clusters_ = clusters;
   features_ = features;
@@ -215,18 +216,18 @@ void CentroidForms::prepare(const ScreenShape& shape, std::int64_t clusters, std
   lloyd_cuda::check_launch("constants_kernel");
 }
 
-void CentroidForms::enqueue(const double* centroids, const ScreenUnits& units,
-                            const SampleNorms* largest, int multiprocessors,
-                            cudaStream_t stream) const {
-  const Forms forms{
+void ConvertedCentroids::enqueue(const double* centroids, const DeviceUnits& units,
+                                 const SampleNorms* largest, int multiprocessors,
+                                 cudaStream_t stream) const {
+  const ConversionArguments forms{
       shape_,         clusters_,      features_,    reinterpret_cast<__half*>(image_.data()),
       values_.data(), biases_.data(), state_.data()};
   const std::int64_t blocks =
       std::min<std::int64_t>((clusters_ + kThreads / 32 - 1) / (kThreads / 32),
                              multiprocessors * kBlocksPerMultiprocessor);
-  forms_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(forms, centroids, units,
-                                                                       largest);
-  lloyd_cuda::check_launch("forms_kernel");
+  centroid_conversion_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
+      forms, centroids, units, largest);
+  lloyd_cuda::check_launch("centroid_conversion_kernel");
 }
 
 }  // namespace lloyd_cuda_fast

@@ -1,4 +1,4 @@
-#include "cuda-fast/forms/sample_fragments.hpp"
+#include "cuda-fast/conversions/sample_fragments.hpp"
 
 #include <cuda_fp16.h>
 
@@ -16,7 +16,7 @@ using lloyd_cuda::Samples;
 constexpr int kThreads = 256;
 constexpr int kRowsPerBlock = kThreads / 32;
 constexpr int kMaxBlocks = 8192;
-// The bias of scores is stored in this unit, so that three halves cover squared norms up to 2^30.
+// Unit of biases: squared norms up to 2^30 fit into FP16. Three values keep up to 33 bits of one.
 constexpr float kBiasUnit = 0x1p15f;
 
 __device__ unsigned int bits_of(__half2 pair) {
@@ -40,17 +40,17 @@ __device__ unsigned int* word_of(const Fragments& fragments, std::int64_t row, i
 }
 
 // Raises a maximum, by an atomic operation only if that seems to change it.
-__device__ void raise(float* largest, float value) {
+__device__ void raise_maximum(float* largest, float value) {
   if (value <= __ldcg(largest)) return;
   // Non-negative floats are ordered like their bits.
   atomicMax(reinterpret_cast<int*>(largest), __float_as_int(value));
 }
 
-// One warp per row. Rows beyond the last one of the tile are zeros.
+// One warp per row. Rows after the last one, up to the end of its tile, are zeros.
 template <class T>
-__global__ void packing_kernel(Samples<T> samples, lloyd::RowRange rows, ScreenUnits units,
-                               Fragments fragments, SampleNorms* largest,
-                               const std::int32_t* halt) {
+__global__ void sample_conversion_kernel(Samples<T> samples, lloyd::RowRange rows,
+                                         DeviceUnits units, Fragments fragments,
+                                         SampleNorms* largest, const std::int32_t* halt) {
   if (halt != nullptr && lloyd_cuda::block_halted(halt)) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t padded = (rows.size() + kTileRows - 1) / kTileRows * kTileRows;
@@ -108,14 +108,14 @@ __global__ void packing_kernel(Samples<T> samples, lloyd::RowRange rows, ScreenU
     largest_norms.y = fmaxf(largest_norms.y, norms.y);
   }
   if (lane != 0) return;
-  raise(&largest->rounded, largest_norms.x);
-  raise(&largest->residual, largest_norms.y);
+  raise_maximum(&largest->rounded, largest_norms.x);
+  raise_maximum(&largest->residual, largest_norms.y);
 }
 
 }  // namespace
 
 ResidentUnits::ResidentUnits(const lloyd::DatasetView& dataset) {
-  const ChosenUnits chosen = choose_units(dataset);
+  const ScreenUnits chosen = choose_units(dataset);
   scale_ = chosen.scale;
   underflow_ = chosen.underflow;
   origin_.resize(dataset.features);
@@ -126,20 +126,23 @@ ResidentUnits::ResidentUnits(const lloyd::DatasetView& dataset) {
 }
 
 template <class T>
-void enqueue_packing(const Samples<T>& samples, lloyd::RowRange rows, const ScreenUnits& units,
-                     const Fragments& fragments, SampleNorms* largest, const std::int32_t* halt,
-                     cudaStream_t stream) {
+void enqueue_sample_conversion(const Samples<T>& samples, lloyd::RowRange rows,
+                               const DeviceUnits& units, const Fragments& fragments,
+                               SampleNorms* largest, const std::int32_t* halt,
+                               cudaStream_t stream) {
   if (rows.size() == 0) return;
   const std::int64_t blocks = (rows.size() + kTileRows + kRowsPerBlock - 1) / kRowsPerBlock;
-  packing_kernel<T>
+  sample_conversion_kernel<T>
       <<<static_cast<unsigned>(std::min<std::int64_t>(blocks, kMaxBlocks)), kThreads, 0, stream>>>(
           samples, rows, units, fragments, largest, halt);
-  lloyd_cuda::check_launch("packing_kernel");
+  lloyd_cuda::check_launch("sample_conversion_kernel");
 }
 
-template void enqueue_packing(const Samples<float>&, lloyd::RowRange, const ScreenUnits&,
-                              const Fragments&, SampleNorms*, const std::int32_t*, cudaStream_t);
-template void enqueue_packing(const Samples<double>&, lloyd::RowRange, const ScreenUnits&,
-                              const Fragments&, SampleNorms*, const std::int32_t*, cudaStream_t);
+template void enqueue_sample_conversion(const Samples<float>&, lloyd::RowRange, const DeviceUnits&,
+                                        const Fragments&, SampleNorms*, const std::int32_t*,
+                                        cudaStream_t);
+template void enqueue_sample_conversion(const Samples<double>&, lloyd::RowRange, const DeviceUnits&,
+                                        const Fragments&, SampleNorms*, const std::int32_t*,
+                                        cudaStream_t);
 
 }  // namespace lloyd_cuda_fast

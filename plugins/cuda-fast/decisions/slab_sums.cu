@@ -1,4 +1,4 @@
-#include "cuda-fast/decisions/changed_sums.hpp"
+#include "cuda-fast/decisions/slab_sums.hpp"
 
 #include <algorithm>
 
@@ -17,16 +17,16 @@ constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 8;
 constexpr int kScanThreads = 1024;
 constexpr std::int64_t kMaxSharedClusters = 8192;
-// Sorted entries that a group of lanes sums at a time. Fewer give all groups work if the sorted
-// list is short; more take fewer atomic additions.
+// Bounds of a run, the sorted entries that a group of lanes sums at a time: short runs keep all
+// groups busy, long runs need fewer atomic additions.
 constexpr unsigned int kMinRun = 8;
 constexpr unsigned int kMaxRun = 256;
 // An entry of the sorted list: the row relative to the slab; the top bit is set if the row leaves
 // the cluster.
 constexpr unsigned int kLeaves = 1u << 31;
 
-// The sums of a slab in device memory.
-struct Sort {
+// Arguments of the kernels that sort and sum the rows of a slab.
+struct SortArguments {
   Pass pass;  // its rows are the slab
   ChangedSamples changed;
   bool all;               // all rows enter their cluster; otherwise the changed ones move
@@ -39,7 +39,7 @@ struct Sort {
 // Calls body(cluster, leaves, row) for each entry of the list, in any order. All threads of a warp
 // call it together; for those without an entry, the cluster is negative.
 template <class Body>
-__device__ void for_each_entry(const Sort& sort, const Body& body) {
+__device__ void for_each_entry(const SortArguments& sort, const Body& body) {
   const std::int32_t* const labels = sort.pass.labels + sort.pass.rows.begin;
   const std::int64_t count = sort.all ? sort.pass.rows.size() : std::int64_t{*sort.changed.count};
   const std::int64_t padded = (count + 31) / 32 * 32;
@@ -57,12 +57,12 @@ __device__ void for_each_entry(const Sort& sort, const Body& body) {
   }
 }
 
-// The lanes of a warp that have the same cluster, by one atomic addition for all of them.
-struct Peers {
+// The lanes of a warp with the same cluster. Their leader performs one atomic addition for all.
+struct ClusterPeers {
   unsigned int lanes;
   bool leads;  // this lane adds for all, unless the cluster is negative
 
-  __device__ explicit Peers(std::int32_t cluster)
+  __device__ explicit ClusterPeers(std::int32_t cluster)
       : lanes(__match_any_sync(0xffffffffu, cluster)),
         leads(cluster >= 0 && static_cast<int>(threadIdx.x % 32) == leader()) {}
   __device__ int leader() const { return __ffs(static_cast<int>(lanes)) - 1; }
@@ -74,7 +74,7 @@ struct Peers {
 };
 
 // Counts the entries of each cluster, in shared memory if all rows are counted and it has room.
-__global__ void count_kernel(Sort sort) {
+__global__ void count_kernel(SortArguments sort) {
   extern __shared__ unsigned int shared_counts[];
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
   const std::int64_t k = sort.pass.clusters;
@@ -85,7 +85,7 @@ __global__ void count_kernel(Sort sort) {
   }
   unsigned int* const counts = in_shared ? shared_counts : sort.entries;
   for_each_entry(sort, [&](std::int32_t cluster, bool leaves, unsigned int) {
-    const Peers peers(cluster);
+    const ClusterPeers peers(cluster);
     if (!peers.leads) return;
     atomicAdd(counts + cluster, peers.count());
     if (sort.all) return;
@@ -100,7 +100,7 @@ __global__ void count_kernel(Sort sort) {
 }
 
 // The first position of each cluster in the sorted list: an exclusive prefix sum. One block.
-__global__ void __launch_bounds__(kScanThreads) offset_kernel(Sort sort) {
+__global__ void __launch_bounds__(kScanThreads) offset_kernel(SortArguments sort) {
   __shared__ unsigned int sums[kScanThreads];
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
   const std::int64_t k = sort.pass.clusters;
@@ -131,10 +131,10 @@ __global__ void __launch_bounds__(kScanThreads) offset_kernel(Sort sort) {
   if (threadIdx.x == kScanThreads - 1) sort.offsets[k] = sums[threadIdx.x];
 }
 
-__global__ void sort_kernel(Sort sort) {
+__global__ void sort_kernel(SortArguments sort) {
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
   for_each_entry(sort, [&](std::int32_t cluster, bool leaves, unsigned int row) {
-    const Peers peers(cluster);
+    const ClusterPeers peers(cluster);
     unsigned int first = 0;
     if (peers.leads) first = atomicAdd(sort.cursors + cluster, peers.count());
     first = __shfl_sync(0xffffffffu, first, peers.leader());
@@ -170,7 +170,7 @@ struct RunSum<false> {
 // Groups of `Lanes` lanes sum runs of the sorted list; a lane sums `Values` features, Lanes apart.
 // blockIdx.y is a block of Lanes * Values features.
 template <class T, bool Narrow, int Lanes, int Values>
-__global__ void run_kernel(Sort sort, Samples<T> samples) {
+__global__ void run_kernel(SortArguments sort, Samples<T> samples) {
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
   const Pass& pass = sort.pass;
   const std::int64_t d = samples.features;
@@ -229,7 +229,7 @@ __global__ void run_kernel(Sort sort, Samples<T> samples) {
 }
 
 template <class T, bool Narrow, int Lanes, int Values>
-void launch_runs(const Sort& sort, const Samples<T>& samples, int multiprocessors) {
+void launch_runs(const SortArguments& sort, const Samples<T>& samples, int multiprocessors) {
   const std::int64_t block = Lanes * Values;
   const auto feature_blocks = static_cast<unsigned>((samples.features + block - 1) / block);
   const dim3 grid(static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor),
@@ -239,7 +239,8 @@ void launch_runs(const Sort& sort, const Samples<T>& samples, int multiprocessor
 }
 
 template <class T, bool Narrow>
-void launch_for_features(const Sort& sort, const Samples<T>& samples, int multiprocessors) {
+void launch_for_features(const SortArguments& sort, const Samples<T>& samples,
+                         int multiprocessors) {
   const std::int64_t d = samples.features;
   if (d <= 4) return launch_runs<T, Narrow, 4, 1>(sort, samples, multiprocessors);
   if (d <= 8) return launch_runs<T, Narrow, 8, 1>(sort, samples, multiprocessors);
@@ -251,7 +252,7 @@ void launch_for_features(const Sort& sort, const Samples<T>& samples, int multip
 
 }  // namespace
 
-void ChangedSums::prepare(std::int64_t slab_rows, std::int64_t clusters, unsigned int* counters) {
+void SlabSums::prepare(std::int64_t slab_rows, std::int64_t clusters, unsigned int* counters) {
   clusters_ = clusters;
   counters_ = counters;
   rows_.resize(slab_rows);
@@ -261,16 +262,16 @@ void ChangedSums::prepare(std::int64_t slab_rows, std::int64_t clusters, unsigne
   cursors_.resize(clusters);
 }
 
-ChangedSamples ChangedSums::changed() const {
+ChangedSamples SlabSums::changed() const {
   return {counters_, rows_.data(), former_.data()};
 }
 
 template <class T>
-void ChangedSums::enqueue(const Pass& pass, const Samples<T>& samples, bool all,
-                          int multiprocessors) const {
+void SlabSums::enqueue(const Pass& pass, const Samples<T>& samples, bool all,
+                       int multiprocessors) const {
   if (pass.rows.size() == 0) return;
-  const Sort sort{pass,          changed(), all, counters_ + 1, offsets_.data(), cursors_.data(),
-                  sorted_.data()};
+  const SortArguments sort{
+      pass, changed(), all, counters_ + 1, offsets_.data(), cursors_.data(), sorted_.data()};
   const auto blocks = static_cast<unsigned>(multiprocessors * 4);
   const std::size_t bytes =
       all && clusters_ <= kMaxSharedClusters ? static_cast<std::size_t>(clusters_) * 4 : 0;
@@ -287,7 +288,7 @@ void ChangedSums::enqueue(const Pass& pass, const Samples<T>& samples, bool all,
   }
 }
 
-template void ChangedSums::enqueue(const Pass&, const Samples<float>&, bool, int) const;
-template void ChangedSums::enqueue(const Pass&, const Samples<double>&, bool, int) const;
+template void SlabSums::enqueue(const Pass&, const Samples<float>&, bool, int) const;
+template void SlabSums::enqueue(const Pass&, const Samples<double>&, bool, int) const;
 
 }  // namespace lloyd_cuda_fast
