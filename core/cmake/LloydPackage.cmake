@@ -19,6 +19,7 @@ set(data_folder ${CMAKE_INSTALL_DATADIR}/lloyd)
 install(FILES README.md CHANGELOG.md CITATION.cff CONTRIBUTING.md SECURITY.md LICENSE NOTICE DESTINATION ${data_folder})
 install(FILES bench/README.md DESTINATION ${data_folder}/bench)
 install(FILES tests/compare_calibration/README.md DESTINATION ${data_folder}/tests/compare_calibration)
+install(FILES tests/cuda_emulation/README.md DESTINATION ${data_folder}/tests/cuda_emulation)
 install(DIRECTORY tests/reference DESTINATION ${data_folder}/tests FILES_MATCHING PATTERN *.?pp)
 # The glossary links to headers.
 file(RELATIVE_PATH installed_headers
