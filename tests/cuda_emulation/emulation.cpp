@@ -144,9 +144,9 @@ void start_fiber(int index) {
   Block& b = block();
   Fiber& fiber = b.fibers[index];
   auto** top = reinterpret_cast<void**>(b.stacks + (index + 1) * kStackBytes) - 1;
-  *top = nullptr;                                  // return address of run_fiber
-  *--top = reinterpret_cast<void*>(&run_fiber);    // popped by ret
-  top -= 6;                                        // registers
+  *top = nullptr;                                // return address of run_fiber
+  *--top = reinterpret_cast<void*>(&run_fiber);  // popped by ret
+  top -= 6;                                      // registers
   std::memset(top, 0, 6 * sizeof(void*));
   fiber = {};
   fiber.stack_pointer = top;
@@ -238,7 +238,8 @@ void check_red_zones(std::uintptr_t address, const Allocation& allocation) {
 #endif
   const auto* const data = reinterpret_cast<const unsigned char*>(address);
   for (std::size_t i = 0; i < kRedZone; ++i) {
-    if (data[allocation.bytes + i] != kRedByte || data[-1 - static_cast<std::ptrdiff_t>(i)] != kRedByte) {
+    if (data[allocation.bytes + i] != kRedByte ||
+        data[-1 - static_cast<std::ptrdiff_t>(i)] != kRedByte) {
       fail("wrote outside of an allocation of %zu bytes", allocation.bytes);
     }
   }
@@ -263,9 +264,10 @@ cudaError_t allocate(void** address, std::size_t bytes, bool on_device) {
   const std::lock_guard lock(m.mutex);
   if (on_device && m.used + bytes > m.total) return cudaErrorMemoryAllocation;
   // Device memory is not part of the heap, which the conformance suite measures.
-  void* const region = on_device ? mmap(nullptr, bytes + 2 * kRedZone, PROT_READ | PROT_WRITE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                 : std::aligned_alloc(256, (bytes + 2 * kRedZone + 255) / 256 * 256);
+  void* const region = on_device
+                           ? mmap(nullptr, bytes + 2 * kRedZone, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                           : std::aligned_alloc(256, (bytes + 2 * kRedZone + 255) / 256 * 256);
   if (region == nullptr || region == MAP_FAILED) return cudaErrorMemoryAllocation;
   auto* const data = static_cast<unsigned char*>(region) + kRedZone;
   std::memset(data - kRedZone, kRedByte, kRedZone);
@@ -324,7 +326,8 @@ void run_grid(const Launch& launch, const std::function<void()>& body) {
   std::vector<unsigned> order(launch.grid.x * launch.grid.y * launch.grid.z);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<unsigned>(i);
   if (kSeed < 0) {
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<unsigned>(order.size() - 1 - i);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = static_cast<unsigned>(order.size() - 1 - i);
   } else if (kSeed > 0) {
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[b.random() % i]);
   }
@@ -406,7 +409,9 @@ void register_shared(void* address, std::size_t bytes) {
   shared_variables().emplace_back(address, bytes);
 }
 
-unsigned char* dynamic_shared() { return shared_memory; }
+unsigned char* dynamic_shared() {
+  return shared_memory;
+}
 
 std::uint32_t shared_address(const void* address) {
   const auto offset = static_cast<const unsigned char*>(address) - shared_memory;
@@ -457,7 +462,9 @@ const float* half_values() {
   }();
   return values;
 }
-float half_at(unsigned word, int index) { return half_values()[word >> (16 * index) & 0xffff]; }
+float half_at(unsigned word, int index) {
+  return half_values()[word >> (16 * index) & 0xffff];
+}
 
 // The sum of 16 products and an accumulator, as pessimistic as any tensor core: every addend is cut
 // off at 2^-23 of the largest one, and the sum is rounded towards zero.
@@ -466,7 +473,8 @@ float accumulate(const float* a, const float* b, float sum) {
   double largest = 0;
   bool finite = true;
   for (int k = 0; k < 17; ++k) {
-    addends[k] = k < 16 ? static_cast<double>(a[k]) * static_cast<double>(b[k]) : static_cast<double>(sum);
+    addends[k] =
+        k < 16 ? static_cast<double>(a[k]) * static_cast<double>(b[k]) : static_cast<double>(sum);
     const double size = fabs(addends[k]);
     largest = size > largest ? size : largest;
     finite &= size <= 0x1p127;
@@ -478,7 +486,9 @@ float accumulate(const float* a, const float* b, float sum) {
   }
   if (largest == 0) return 0;
   const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(largest) >> 52 & 0x7ff) - 1023;
-  const auto power = [](int e) { return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52); };
+  const auto power = [](int e) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
+  };
   const double to_integer = power(23 - exponent);
   std::int64_t total = 0;
   for (const double addend : addends) total += static_cast<std::int64_t>(addend * to_integer);
@@ -634,8 +644,12 @@ void emulation::enqueue(cudaStream_t stream, std::function<void()> work) {
   }
 }
 
-cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
-const char* cudaGetErrorName(cudaError_t) { return "cudaError"; }
+cudaError_t cudaGetLastError() {
+  return std::exchange(last_error, cudaSuccess);
+}
+const char* cudaGetErrorName(cudaError_t) {
+  return "cudaError";
+}
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
     case cudaErrorMemoryAllocation:
@@ -701,11 +715,15 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   return report(allocate(address, bytes, true));
 }
-cudaError_t cudaFree(void* address) { return release(address, true); }
+cudaError_t cudaFree(void* address) {
+  return release(address, true);
+}
 cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned) {
   return report(allocate(address, bytes, false));
 }
-cudaError_t cudaFreeHost(void* address) { return release(address, false); }
+cudaError_t cudaFreeHost(void* address) {
+  return release(address, false);
+}
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   *device = host;
   return cudaSuccess;
@@ -714,7 +732,8 @@ cudaError_t cudaHostRegister(void* address, std::size_t bytes, unsigned) {
   const std::lock_guard lock(memory().mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto next = memory().registered.lower_bound(at + bytes);
-  if (next != memory().registered.begin() && std::prev(next)->first + std::prev(next)->second > at) {
+  if (next != memory().registered.begin() &&
+      std::prev(next)->first + std::prev(next)->second > at) {
     return report(cudaErrorHostMemoryAlreadyRegistered);
   }
   memory().registered[at] = bytes;
@@ -775,8 +794,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   }
   return cudaSuccess;
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return cudaStreamSynchronize(stream);
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+  return cudaSuccess;
+}
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   stream->captures = new CUgraph_st;
   return cudaSuccess;
@@ -817,8 +840,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   enqueue(stream, [=] { event->time = std::chrono::steady_clock::now(); });
   return cudaSuccess;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t) {
+  return cudaSuccess;
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
   return cudaSuccess;

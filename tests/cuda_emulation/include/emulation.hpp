@@ -113,8 +113,8 @@ T shuffle(unsigned mask, T value, int source, const char* name) {
   return call.result;
 }
 inline int lane() {
-  return static_cast<int>(
-      (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32);
+  return static_cast<int>((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) %
+                          32);
 }
 
 template <class Round>
@@ -218,12 +218,19 @@ inline unsigned __ballot_sync(unsigned mask, bool value) {
       &call, "__ballot_sync");
   return call.result;
 }
-inline bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) != 0; }
-inline bool __all_sync(unsigned mask, bool value) { return __ballot_sync(mask, !value) == 0; }
-inline void __syncwarp(unsigned mask = 0xffffffffu) {
-  emulation::rendezvous(mask, [](void* const*, std::uint64_t) {}, nullptr, "__syncwarp");
+inline bool __any_sync(unsigned mask, bool value) {
+  return __ballot_sync(mask, value) != 0;
 }
-inline void __syncthreads() { emulation::barrier(emulation::Reduction::none, 0); }
+inline bool __all_sync(unsigned mask, bool value) {
+  return __ballot_sync(mask, !value) == 0;
+}
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+  emulation::rendezvous(
+      mask, [](void* const*, std::uint64_t) {}, nullptr, "__syncwarp");
+}
+inline void __syncthreads() {
+  emulation::barrier(emulation::Reduction::none, 0);
+}
 inline int __syncthreads_or(int value) {
   return emulation::barrier(emulation::Reduction::any, value);
 }
@@ -232,7 +239,9 @@ inline int __syncthreads_count(int value) {
 }
 inline void __threadfence() {}
 inline void __threadfence_system() {}
-[[noreturn]] inline void __trap() { emulation::fail("__trap"); }
+[[noreturn]] inline void __trap() {
+  emulation::fail("__trap");
+}
 inline std::size_t __cvta_generic_to_shared(const void* address) {
   return emulation::shared_address(address);
 }
@@ -276,22 +285,54 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
   return expected;
 }
 
-inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
-inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
-inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
-inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __ddiv_rn(double a, double b) { return a / b; }
-inline double __ull2double_rn(unsigned long long x) { return static_cast<double>(x); }
+inline int __popc(unsigned x) {
+  return std::popcount(x);
+}
+inline int __ffs(int x) {
+  return __builtin_ffs(x);
+}
+inline int __ffsll(long long x) {
+  return __builtin_ffsll(x);
+}
+inline int __clz(int x) {
+  return std::countl_zero(static_cast<unsigned>(x));
+}
+inline int __clzll(long long x) {
+  return std::countl_zero(static_cast<unsigned long long>(x));
+}
+inline int __float_as_int(float x) {
+  return std::bit_cast<int>(x);
+}
+inline unsigned __float_as_uint(float x) {
+  return std::bit_cast<unsigned>(x);
+}
+inline float __int_as_float(int x) {
+  return std::bit_cast<float>(x);
+}
+inline float __uint_as_float(unsigned x) {
+  return std::bit_cast<float>(x);
+}
+inline long long __double_as_longlong(double x) {
+  return std::bit_cast<long long>(x);
+}
+inline double __longlong_as_double(long long x) {
+  return std::bit_cast<double>(x);
+}
+inline double __dadd_rn(double a, double b) {
+  return a + b;
+}
+inline double __dsub_rn(double a, double b) {
+  return a - b;
+}
+inline double __dmul_rn(double a, double b) {
+  return a * b;
+}
+inline double __ddiv_rn(double a, double b) {
+  return a / b;
+}
+inline double __ull2double_rn(unsigned long long x) {
+  return static_cast<double>(x);
+}
 // Saturates as the device does.
 inline long long __double2ll_rz(double x) {
   if (!(x > -0x1p63)) return x == x ? INT64_MIN : INT64_MIN;
@@ -305,14 +346,14 @@ inline float __double2float_rd(double x) {
   const auto near = static_cast<float>(x);
   return static_cast<double>(near) > x ? nextafterf(near, -INFINITY) : near;
 }
-#define EMULATE_BINARY(name, type, op, mode)                            \
-  inline type name(type a, type b) {                                    \
-    const volatile type x = a, y = b;                                   \
+#define EMULATE_BINARY(name, type, op, mode)                               \
+  inline type name(type a, type b) {                                       \
+    const volatile type x = a, y = b;                                      \
     return emulation::in_rounding(mode, [&]() -> type { return x op y; }); \
   }
-#define EMULATE_SQRT(name, type, mode)                                            \
-  inline type name(type a) {                                                      \
-    const volatile type x = a;                                                    \
+#define EMULATE_SQRT(name, type, mode)                                           \
+  inline type name(type a) {                                                     \
+    const volatile type x = a;                                                   \
     return emulation::in_rounding(mode, [&]() -> type { return std::sqrt(x); }); \
   }
 EMULATE_BINARY(__dadd_ru, double, +, FE_UPWARD)
@@ -327,14 +368,36 @@ EMULATE_SQRT(__fsqrt_rd, float, FE_DOWNWARD)
 EMULATE_SQRT(__dsqrt_ru, double, FE_UPWARD)
 EMULATE_SQRT(__dsqrt_rd, double, FE_DOWNWARD)
 
-inline int min(int a, int b) { return a < b ? a : b; }
-inline int max(int a, int b) { return a > b ? a : b; }
-inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
-inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
-inline long min(long a, long b) { return a < b ? a : b; }
-inline long max(long a, long b) { return a > b ? a : b; }
-inline float min(float a, float b) { return fminf(a, b); }
-inline float max(float a, float b) { return fmaxf(a, b); }
-inline double min(double a, double b) { return fmin(a, b); }
-inline double max(double a, double b) { return fmax(a, b); }
-inline int __vimin3_s32(int a, int b, int c) { return min(min(a, b), c); }
+inline int min(int a, int b) {
+  return a < b ? a : b;
+}
+inline int max(int a, int b) {
+  return a > b ? a : b;
+}
+inline unsigned min(unsigned a, unsigned b) {
+  return a < b ? a : b;
+}
+inline unsigned max(unsigned a, unsigned b) {
+  return a > b ? a : b;
+}
+inline long min(long a, long b) {
+  return a < b ? a : b;
+}
+inline long max(long a, long b) {
+  return a > b ? a : b;
+}
+inline float min(float a, float b) {
+  return fminf(a, b);
+}
+inline float max(float a, float b) {
+  return fmaxf(a, b);
+}
+inline double min(double a, double b) {
+  return fmin(a, b);
+}
+inline double max(double a, double b) {
+  return fmax(a, b);
+}
+inline int __vimin3_s32(int a, int b, int c) {
+  return min(min(a, b), c);
+}
