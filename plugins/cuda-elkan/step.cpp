@@ -4,6 +4,7 @@
 
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_limit.hpp"
+#include "cuda/memory/problem_shape.hpp"
 #include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda_elkan {
@@ -72,12 +73,7 @@ bool ElkanStep<T>::keeps_all_rows() const {
 
 template <class T>
 Plan ElkanStep<T>::plan(std::int64_t clusters) const {
-  lloyd::ProblemShape shape;
-  shape.samples = dataset_.samples;
-  shape.features = dataset_.features;
-  shape.stride = dataset_.stride;
-  shape.clusters = clusters;
-  shape.dtype = dataset_.dtype;
+  const lloyd::ProblemShape shape = lloyd_cuda::shape_of(dataset_, clusters);
   PlanShape sizes = plan_shape(shape);
   if (lloyd_cuda::is_on_device(dataset_)) sizes.value_bytes = 0;
   const Plan plan =

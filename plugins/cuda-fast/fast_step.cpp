@@ -6,6 +6,7 @@
 #include "cuda/device/check.hpp"
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_limit.hpp"
+#include "cuda/memory/problem_shape.hpp"
 #include "cuda/rows/device_rows.hpp"
 
 namespace lloyd_cuda_fast {
@@ -83,12 +84,7 @@ void FastStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_r
 // Plans for k clusters, and holds the samples and their fragments accordingly.
 template <class T>
 void FastStep<T>::hold_samples(std::int64_t clusters) {
-  lloyd::ProblemShape shape;
-  shape.samples = dataset_.samples;
-  shape.features = dataset_.features;
-  shape.stride = dataset_.stride;
-  shape.clusters = clusters;
-  shape.dtype = dataset_.dtype;
+  const lloyd::ProblemShape shape = lloyd_cuda::shape_of(dataset_, clusters);
   const double loop = static_cast<double>(lloyd_cuda::DeviceLoop<T>::estimate(shape).device_bytes);
   const double available = lloyd_cuda::limit_bytes(limit_mebibytes_, card_bytes_) - loop;
   FastProblem problem;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cuda-fast/conversions/rounding.cuh"
 #include "cuda/device/check.hpp"
 
 namespace lloyd_cuda_fast {
@@ -11,10 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 2;
-constexpr double kBiasUnit = 0x1p15;
 constexpr double kMaxHalf = 65504;
-// Covers the roundings of e and of sums of squares in float64.
-constexpr double kMargin = 1 + 0x1p-30;
 
 // Arguments of the kernels.
 struct ConversionArguments {
@@ -38,13 +36,6 @@ struct ConversionArguments {
     return image[first + chunk * 8 + in_block % 8];
   }
 };
-
-__device__ double sum_of_warp(double value) {
-  for (int offset = 16; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(0xffffffffu, value, offset);
-  }
-  return value;
-}
 
 // Maxima over the centroids of a warp, then of a block.
 __device__ void raise_maximum(float* largest, float value) {

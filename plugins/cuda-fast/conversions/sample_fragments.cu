@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda-fast/common/screen_units.hpp"
+#include "cuda-fast/conversions/rounding.cuh"
 #include "cuda/device/check.hpp"
 #include "cuda/passes/halt_flag.cuh"
 
@@ -16,18 +17,9 @@ using lloyd_cuda::Samples;
 constexpr int kThreads = 256;
 constexpr int kRowsPerBlock = kThreads / 32;
 constexpr int kMaxBlocks = 8192;
-// Unit of biases: squared norms up to 2^30 fit into FP16. Three values keep up to 33 bits of one.
-constexpr float kBiasUnit = 0x1p15f;
 
 __device__ unsigned int bits_of(__half2 pair) {
   return *reinterpret_cast<const unsigned int*>(&pair);
-}
-
-__device__ double sum_of_warp(double value) {
-  for (int offset = 16; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(0xffffffffu, value, offset);
-  }
-  return value;
 }
 
 // The word of two neighbouring features of a row: features 2 pair and 2 pair + 1 of a step.
@@ -89,7 +81,7 @@ __global__ void sample_conversion_kernel(Samples<T> samples, lloyd::RowRange row
       const double rest = bias - static_cast<double>(__half2float(high));
       const __half middle = __double2half(rest);
       const __half low = __double2half(rest - static_cast<double>(__half2float(middle)));
-      const __half unit(exists ? kBiasUnit : 0.0f);
+      const __half unit(exists ? static_cast<float>(kBiasUnit) : 0.0f);
       const __half zero(0.0f);
       __half2 word = __halves2half2(zero, zero);
       if (lane == 0) word = __halves2half2(unit, unit);
@@ -98,8 +90,6 @@ __global__ void sample_conversion_kernel(Samples<T> samples, lloyd::RowRange row
       *word_of(fragments, i, 0, lane) = bits_of(word);
     }
     if (lane != 0 || !exists) continue;
-    // The relative margin covers the roundings of y and of the sums.
-    constexpr double kMargin = 1 + 0x1p-30;
     const double norm = sqrt(squared_rounded) * kMargin;
     const double residual = sqrt(squared_residual) * kMargin + norm * 0x1p-40;
     const float2 norms{__double2float_ru(norm), __double2float_ru(residual)};

@@ -11,6 +11,7 @@
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_estimate.hpp"
 #include "cuda/memory/memory_limit.hpp"
+#include "cuda/memory/problem_shape.hpp"
 #include "cuda/parameters.hpp"
 #include "cuda/passes/pass.hpp"
 #include "cuda/resident/sample_store.hpp"
@@ -89,12 +90,7 @@ class StoredStep : public Step<T> {
 
  private:
   void hold(std::int64_t clusters) {
-    lloyd::ProblemShape shape;
-    shape.samples = dataset_.samples;
-    shape.features = dataset_.features;
-    shape.stride = dataset_.stride;
-    shape.clusters = clusters;
-    shape.dtype = dataset_.dtype;
+    const lloyd::ProblemShape shape = shape_of(dataset_, clusters);
     const double loop = static_cast<double>(DeviceLoop<T>::estimate(shape).device_bytes);
     store_.hold(limit_bytes(limit_mebibytes_, card_bytes_) - loop, stream_);
   }
