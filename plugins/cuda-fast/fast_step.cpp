@@ -221,6 +221,7 @@ void FastStep<T>::screen_slab(DecisionArguments& decision, const Samples<T>& sam
   classification.decision = decision;
   classification.norms = screen.fragments.norms + (slab.rows.begin - screen.fragments.first_row);
   classification.centroids = memory.centroids.image_norms();
+  classification.far = memory.centroids.far();
   classification.steps = plan_.shape.steps;
   enqueue_screen(screen, path_, summaries, classification, limits_);
   enqueue_candidates(screen, path_, decision, limits_);

@@ -93,6 +93,9 @@ def translate_assembly(text):
 
 def main():
     source, target = map(pathlib.Path, sys.argv[1:])
+    for copy in target.rglob("*"):  # of an earlier build
+        if copy.is_file() and not (source / copy.relative_to(target)).exists():
+            copy.unlink()
     for path in source.rglob("*"):
         if path.suffix not in (".cu", ".cuh", ".cpp", ".hpp"):
             continue

@@ -15,14 +15,15 @@ struct SampleNorms {
   float residual = 0;  ///< largest |y - y'|
 };
 
-/// What the bound needs of the centroids of a pass, in units of the screen, rounded up.
+/// What the bound needs of the centroids of a pass, in units of the screen, rounded up. Far
+/// centroids, whose values or bias were clamped, do not count.
 struct CentroidNorms {
-  float exact = 0;     ///< largest |e|
-  float rounded = 0;   ///< largest |e'|
-  float residual = 0;  ///< largest |e - e'|
-  float bias = 0;      ///< largest bias |e|^2 + mu
+  /// Largest (|e - e'| - nu0) / |e|, with nu0 of ScreenError.
+  float residual_ratio = 0;
   /// Largest difference between a bias and its stored form, plus ScreenUnits::underflow.
   float bias_residual = 0;
+  float mu = 0;       ///< the constant in all scores
+  float has_far = 0;  ///< 1 if there are far centroids
 };
 
 /// Relative error of one step of an accumulation by a tensor core (step 3).
@@ -35,49 +36,95 @@ inline constexpr float kUnderflow = 0x1p-100f;
 /// Makes up for the roundings of the bound itself.
 inline constexpr float kBoundSlack = 1 + 0x1p-10f;
 
+/// Bits of ConvertedCentroids::far(): in which form a centroid was clamped.
+enum FarCentroid : std::uint8_t { kFarInImage = 1, kFarInValues = 2 };
+
 /// Columns of the image beyond the last centroid have scores above this: their bias is three times
 /// the largest half in units of 2^15, 6.4e9.
 inline constexpr float kMinPaddingScore = 6.0e9F;
 
-/// Bounds |S' - S| for all centroids (steps 1 to 3 and 5 to 7), where S is the exact score of a
-/// sample with `rounded` = |y'| and `residual` = |y - y'|, and S' the computed one before packing.
-/// `steps`: ScreenShape::steps. Infinite or NaN if a norm is.
-LLOYD_HOST_DEVICE inline float score_error(float rounded, float residual,
-                                           const CentroidNorms& centroids, int steps) {
-  const float norm = rounded + residual;
-  const float magnitude =
-      kBoundSlack * (norm * norm + centroids.bias + 2 * rounded * centroids.rounded);
-  const float rounding =
-      2 * (residual * centroids.exact + rounded * centroids.residual) + centroids.bias_residual;
-  // The last term covers the roundings of the definition (step 5).
-  const float accumulation =
-      (static_cast<float>(steps) * kStepError + static_cast<float>(steps) * 0x1p-44f) * magnitude;
-  return kBoundSlack * (rounding + accumulation) + kUnderflow;
+/// The error bound of the scores of one sample (BOUND.md).
+class ScreenError {
+ public:
+  /// For tensor cores. `rounded`: |y'|; `residual`: |y - y'|; `steps`: ScreenShape::steps.
+  LLOYD_HOST_DEVICE static ScreenError of_image(float rounded, float residual,
+                                                const CentroidNorms& centroids, int steps) {
+    ScreenError error;
+    error.rounded_ = rounded;
+    error.residual_ = residual;
+    error.centroids_ = centroids;
+    // The last term covers the roundings of the definition (step 5).
+    error.accumulation_ = static_cast<float>(steps) * (kStepError + 0x1p-44f);
+    error.nu0_ = std::sqrt(static_cast<float>(steps)) * 0x1p-23f;
+    return error;
+  }
+  /// For the direct screen of d features. `norm`: |y|, rounded up; y is rounded to float32.
+  LLOYD_HOST_DEVICE static ScreenError of_values(float norm, const CentroidNorms& centroids,
+                                                 std::int64_t features) {
+    ScreenError error;
+    error.rounded_ = norm;
+    error.residual_ = 0x1p-23f * norm;  // 2 u: one u for rounding y, one for the error of `norm`
+    error.centroids_ = centroids;
+    // One more rounding for the bias, and three for the definition.
+    error.accumulation_ = (static_cast<float>(features) + 4) * 0x1p-24f;
+    error.offset_ = norm * norm * kBoundSlack;
+    return error;
+  }
+
+  /// Bounds |S' - S| for a centroid at `distance` from y (steps 1 to 3 and 5 to 7). Infinite or NaN
+  /// if a norm is.
+  LLOYD_HOST_DEVICE float at(float distance) const {
+    const float norm = rounded_ + residual_;
+    const float centroid = norm + distance;
+    const float nu = centroids_.residual_ratio * centroid + nu0_;
+    const float rounding = 2 * (residual_ * centroid + rounded_ * nu) + centroids_.bias_residual;
+    const float sum = norm + centroid + nu;
+    const float magnitude = sum * sum + centroids_.mu;
+    return kBoundSlack * (rounding + kBoundSlack * accumulation_ * magnitude) + kUnderflow;
+  }
+  /// Bounds S' - S for every centroid with a computed score of at most S' = `score` (step 8). Far
+  /// centroids included.
+  LLOYD_HOST_DEVICE float below(float score) const { return at(distance(score)); }
+  /// Bounds S - S' for the centroid of the computed score `score`, unless it is far (step 9).
+  /// Infinite if no bound is found.
+  LLOYD_HOST_DEVICE float above(float score) const {
+    const float squared = std::fmax(score + offset_, 0.0F);
+    const float radius = distance(score + 4 * at(std::sqrt(squared)));
+    const float error = at(radius);
+    return kBoundSlack * (squared + error) <= radius * radius ? error : HUGE_VALF;
+  }
+
+ private:
+  // The distance of a centroid with this exact score, rounded up.
+  LLOYD_HOST_DEVICE float distance(float score) const {
+    return kBoundSlack * std::sqrt(std::fmax(score + offset_, 0.0F));
+  }
+
+  float rounded_ = 0;
+  float residual_ = 0;
+  CentroidNorms centroids_;
+  float accumulation_ = 0;  // relative to the magnitude of partial sums
+  float nu0_ = 0;           // bounds |e - e'| where values underflow
+  float offset_ = 0;        // what scores lack of squared distances
+};
+
+/// True if the scores prove that the centroid of score `best`, which must not be far, is the
+/// nearest. `second`: no other centroid has a lower score. False if a value is NaN.
+LLOYD_HOST_DEVICE inline bool proves_label(float best, float second, const ScreenError& error) {
+  const float packing = kPackingError * (std::fabs(best) + std::fabs(second));
+  return second - best > error.above(best) + error.below(second) + packing;
 }
 
-/// The same bound for scores that are accumulated in float32 by d fused multiply-adds. `norm`: the
-/// sample's norm in units of the screen, rounded up; its values are rounded to float32.
-LLOYD_HOST_DEVICE inline float float32_score_error(float norm, const CentroidNorms& centroids,
-                                                   std::int64_t features) {
-  constexpr float kRounding = 0x1p-23f;  // 2 u: one u for rounding y, one for the error of `norm`
-  const float magnitude =
-      kBoundSlack * (centroids.bias + 2 * norm * centroids.rounded + norm * norm);
-  const float rounding = 2 * (kRounding * norm * centroids.exact + norm * centroids.residual) +
-                         centroids.bias_residual;
-  const float accumulation = (static_cast<float>(features) + 3) * 0x1p-24f * magnitude;
-  return kBoundSlack * (rounding + accumulation) + kUnderflow;
+/// Upper limit of the computed score (before packing) of any centroid that may be nearest, if the
+/// centroid of score `best` is not far. Infinite or NaN: all may be.
+LLOYD_HOST_DEVICE inline float candidate_limit(float best, const ScreenError& error) {
+  const float nearest = best + error.above(best) + kPackingError * std::fabs(best);
+  return nearest + error.below(nearest);
 }
 
-/// True if the score `second` of every other centroid proves that the centroid of score `best` is
-/// the nearest. False if a value is NaN.
-LLOYD_HOST_DEVICE inline bool proves_label(float best, float second, float error) {
-  return second - best > 2 * error + kPackingError * (std::fabs(best) + std::fabs(second));
-}
-
-/// Upper limit of the computed score (before packing) of any centroid that may be nearest. Infinite
-/// or NaN: all may be.
-LLOYD_HOST_DEVICE inline float candidate_limit(float best, float error) {
-  return best + 2 * error + kPackingError * std::fabs(best);
+/// True if the scores tell to which centroid `best` belongs, in spite of packing (step 4).
+LLOYD_HOST_DEVICE inline bool is_distinct(float best, float second) {
+  return second - best > kPackingError * (std::fabs(best) + std::fabs(second));
 }
 
 }  // namespace lloyd_cuda_fast

@@ -22,6 +22,7 @@ struct ConversionArguments {
   __half* image;
   float* values;
   float* biases;
+  std::uint8_t* far;
   ConvertedCentroids::State* state;
 
   // Value `column` (step 0 first) of the row of a centroid; `centroid` < parts * part_columns.
@@ -43,11 +44,10 @@ __device__ void raise_maximum(float* largest, float value) {
   atomicMax(reinterpret_cast<int*>(largest), __float_as_int(value));
 }
 __device__ void raise_maximum(CentroidNorms& largest, const CentroidNorms& norms) {
-  raise_maximum(&largest.exact, norms.exact);
-  raise_maximum(&largest.rounded, norms.rounded);
-  raise_maximum(&largest.residual, norms.residual);
-  raise_maximum(&largest.bias, norms.bias);
+  raise_maximum(&largest.residual_ratio, norms.residual_ratio);
   raise_maximum(&largest.bias_residual, norms.bias_residual);
+  raise_maximum(&largest.mu, norms.mu);
+  raise_maximum(&largest.has_far, norms.has_far);
 }
 __device__ void raise_local_maximum(float& largest, double value) {
   largest = fmaxf(largest, __double2float_ru(value));
@@ -56,11 +56,10 @@ __device__ void raise_local_maximum(float& largest, double value) {
 // Maxima that other blocks have written.
 __device__ CentroidNorms load(const CentroidNorms& norms) {
   CentroidNorms loaded;
-  loaded.exact = __ldcg(&norms.exact);
-  loaded.rounded = __ldcg(&norms.rounded);
-  loaded.residual = __ldcg(&norms.residual);
-  loaded.bias = __ldcg(&norms.bias);
+  loaded.residual_ratio = __ldcg(&norms.residual_ratio);
   loaded.bias_residual = __ldcg(&norms.bias_residual);
+  loaded.mu = __ldcg(&norms.mu);
+  loaded.has_far = __ldcg(&norms.has_far);
   return loaded;
 }
 
@@ -79,24 +78,36 @@ __device__ double store_bias(const ConversionArguments& forms, std::int64_t cent
   return fabs(rest) * kBiasUnit;
 }
 
-// The sums of squares of a centroid's rounded values and residuals.
-struct RoundedSquares {
+// One form of a centroid: the squares of its rounded values and residuals. All lanes of the warp
+// call its functions.
+struct RoundedForm {
   double rounded = 0;
   double residual = 0;
-  __device__ void add(double exact, double approximation) {
+  bool is_far = false;
+
+  __device__ void add(double exact, double approximation, bool clamped) {
     rounded += approximation * approximation;
     residual += (exact - approximation) * (exact - approximation);
+    is_far |= clamped;
   }
-  // `squared`: |e|^2; `bias_residual`: of the stored bias. All lanes of the warp must call it.
-  __device__ void raise_norms(CentroidNorms& norms, double squared, double bias,
-                              double bias_residual, const DeviceUnits& units) const {
-    const double norm = sqrt(squared) * kMargin;
-    raise_local_maximum(norms.exact, norm);
-    raise_local_maximum(norms.rounded, sqrt(sum_of_warp(rounded)) * kMargin);
-    raise_local_maximum(norms.residual, sqrt(sum_of_warp(residual)) * kMargin + norm * 0x1p-40);
-    raise_local_maximum(norms.bias, bias * kMargin);
-    raise_local_maximum(norms.bias_residual,
-                        (bias_residual + units.underflow) * kMargin + squared * 0x1p-40);
+  __device__ void reduce() {
+    rounded = sum_of_warp(rounded);
+    residual = sum_of_warp(residual);
+    is_far = __any_sync(0xffffffffu, is_far) != 0;
+  }
+  // The bias. A clamped form has that of its own values: BOUND.md, step 8.
+  __device__ double squared_norm(double squared) const { return is_far ? rounded : squared; }
+  // `nu0`: of ScreenError; `bias_residual`: of the stored bias, in squared units of the screen.
+  __device__ void raise_norms(CentroidNorms& norms, double squared, double nu0,
+                              double bias_residual) const {
+    if (is_far) {
+      norms.has_far = 1;
+      return;
+    }
+    const double norm = sqrt(squared);
+    const double nu = sqrt(residual) * kMargin + norm * 0x1p-40;
+    if (nu > nu0) raise_local_maximum(norms.residual_ratio, (nu - nu0) / norm * kMargin);
+    raise_local_maximum(norms.bias_residual, bias_residual * kMargin + squared * 0x1p-40);
   }
 };
 
@@ -104,10 +115,9 @@ struct RoundedSquares {
 // score is negative.
 __device__ double choose_mu(const SampleNorms& largest, int steps) {
   CentroidNorms norms;
-  norms.exact = norms.rounded = largest.rounded + largest.residual;
-  norms.residual = norms.exact * 0x1p-11f;
-  norms.bias = norms.exact * norms.exact;
-  return 1.25 * score_error(largest.rounded, largest.residual, norms, steps) + 0x1p-6;
+  norms.residual_ratio = 0x1p-11f;
+  const ScreenError error = ScreenError::of_image(largest.rounded, largest.residual, norms, steps);
+  return 1.25 * error.at(2 * (largest.rounded + largest.residual)) + 0x1p-6;
 }
 
 // One warp per centroid. The last block to end publishes the norms. The kernel runs even if the
@@ -120,36 +130,46 @@ __global__ void __launch_bounds__(kThreads)
   const bool has_image = forms.image != nullptr;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const double mu = has_image ? choose_mu(*largest, forms.shape.steps) : 0;
+  const double nu0 = sqrt(static_cast<double>(forms.shape.steps)) * 0x1p-24;
   CentroidNorms own_image;
   CentroidNorms own_values;
   for (std::int64_t c = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) / 32;
        c < forms.clusters; c += static_cast<std::int64_t>(gridDim.x) * (kThreads / 32)) {
     double squared = 0;
-    RoundedSquares half_squares;
-    RoundedSquares float_squares;
+    RoundedForm halves;
+    RoundedForm singles;
     for (std::int64_t j = lane; j < forms.features; j += 32) {
       const double value = (centroids[c * forms.features + j] - units.origin[j]) * units.scale;
       squared += value * value;
-      // Clamped, so that no score overflows.
-      const auto single = static_cast<float>(fmin(fmax(value, -1e15), 1e15));
+      constexpr double kMaxSingle = 1e15;  // so that no score overflows
+      const auto single = static_cast<float>(fmin(fmax(value, -kMaxSingle), kMaxSingle));
       forms.values[c * forms.features + j] = -2 * single;
-      float_squares.add(value, static_cast<double>(single));
+      singles.add(value, static_cast<double>(single), !(fabs(value) <= kMaxSingle));
       if (!has_image) continue;
       const __half half = clamped_half(-2 * value);
       forms.at(c, kStepFeatures + static_cast<int>(j)) = half;
-      half_squares.add(value, static_cast<double>(__half2float(half)) / -2);
+      halves.add(value, static_cast<double>(__half2float(half)) / -2,
+                 !(fabs(2 * value) <= kMaxHalf));
     }
     squared = sum_of_warp(squared);
-    const auto bias = static_cast<float>(fmin(squared, 1e37));
-    float_squares.raise_norms(own_values, squared, squared,
-                              fabs(squared - static_cast<double>(bias)), units);
-    if (lane == 0) forms.biases[c] = bias;
-    if (!has_image) continue;
-    double residual = 0;
-    if (lane == 0) residual = store_bias(forms, c, squared + mu);
-    residual = __shfl_sync(0xffffffffu, residual, 0);
-    half_squares.raise_norms(own_image, squared, squared + mu, residual, units);
+    singles.reduce();
+    singles.raise_norms(own_values, squared, 0x1p-140, units.underflow);
+    if (lane == 0) forms.biases[c] = static_cast<float>(singles.squared_norm(squared));
+    unsigned int far = singles.is_far ? kFarInValues : 0;
+    if (has_image) {
+      halves.reduce();
+      const double bias = halves.squared_norm(squared) + mu;
+      // The three halves of a bias are clamped, too.
+      halves.is_far |= !(bias < static_cast<double>(kMinPaddingScore));
+      double residual = 0;
+      if (lane == 0) residual = store_bias(forms, c, bias);
+      residual = __shfl_sync(0xffffffffu, residual, 0);
+      halves.raise_norms(own_image, squared, nu0, residual + units.underflow);
+      if (halves.is_far) far |= kFarInImage;
+    }
+    if (lane == 0) forms.far[c] = static_cast<std::uint8_t>(far);
   }
+  raise_local_maximum(own_image.mu, mu);
   if (threadIdx.x == 0) {
     image_norms = {};
     value_norms = {};
@@ -195,6 +215,7 @@ void ConvertedCentroids::prepare(const ScreenShape& shape, std::int64_t clusters
   features_ = features;
   values_.resize(clusters * features);
   biases_.resize(clusters);
+  far_.resize(clusters);
   state_.resize(1);
   state_.fill_bytes(0, stream);
   if (!shape.is_feasible()) return;
@@ -203,7 +224,7 @@ void ConvertedCentroids::prepare(const ScreenShape& shape, std::int64_t clusters
   constexpr int kBlocks = 64;
   constants_kernel<<<kBlocks, kThreads, 0, stream>>>(
       {shape_, clusters_, features_, reinterpret_cast<__half*>(image_.data()), values_.data(),
-       biases_.data(), state_.data()});
+       biases_.data(), far_.data(), state_.data()});
   lloyd_cuda::check_launch("constants_kernel");
 }
 
@@ -211,8 +232,8 @@ void ConvertedCentroids::enqueue(const double* centroids, const DeviceUnits& uni
                                  const SampleNorms* largest, int multiprocessors,
                                  cudaStream_t stream) const {
   const ConversionArguments forms{
-      shape_,         clusters_,      features_,    reinterpret_cast<__half*>(image_.data()),
-      values_.data(), biases_.data(), state_.data()};
+      shape_,         clusters_,      features_,   reinterpret_cast<__half*>(image_.data()),
+      values_.data(), biases_.data(), far_.data(), state_.data()};
   const std::int64_t blocks =
       std::min<std::int64_t>((clusters_ + kThreads / 32 - 1) / (kThreads / 32),
                              multiprocessors * kBlocksPerMultiprocessor);

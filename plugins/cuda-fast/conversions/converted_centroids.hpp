@@ -32,6 +32,8 @@ class ConvertedCentroids {
   const uint4* image() const { return image_.data(); }
   /// k x d: -2 e in float32.
   const float* values() const { return values_.data(); }
+  /// k: FarCentroid bits.
+  const std::uint8_t* far() const { return far_.data(); }
   /// k: |e|^2 in float32.
   const float* biases() const { return biases_.data(); }
   /// The norms of the image, and of the float32 values.
@@ -54,6 +56,7 @@ class ConvertedCentroids {
   lloyd_cuda::DeviceBuffer<uint4> image_;
   lloyd_cuda::DeviceBuffer<float> values_;
   lloyd_cuda::DeviceBuffer<float> biases_;
+  lloyd_cuda::DeviceBuffer<std::uint8_t> far_;
   lloyd_cuda::DeviceBuffer<State> state_;
 };
 

@@ -68,6 +68,7 @@ struct ClassificationArguments {
   DecisionArguments decision;
   const float2* norms = nullptr;             ///< Fragments::norms from the first row of the slab on
   const CentroidNorms* centroids = nullptr;  ///< ConvertedCentroids::image_norms()
+  const std::uint8_t* far = nullptr;         ///< ConvertedCentroids::far()
   int steps = 0;                             ///< ScreenShape::steps
 };
 

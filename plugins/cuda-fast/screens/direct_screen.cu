@@ -44,6 +44,7 @@ struct DirectScreenArguments {
   const float* values;
   const float* biases;
   const CentroidNorms* norms;
+  const std::uint8_t* far;
   DirectRows rows;
 
   // The samples to screen, counted from 0.
@@ -66,8 +67,10 @@ struct DirectScreenArguments {
                                         float squared_norm) const {
     const float norm = sqrtf(squared_norm) *
                        (1 + static_cast<float>(samples.features + 4) * 0x1p-24f) * kBoundSlack;
-    const float error = float32_score_error(norm, *norms, samples.features);
-    const bool proven = scores.second - scores.best > 2 * error;
+    const ScreenError error = ScreenError::of_values(norm, *norms, samples.features);
+    // No index is packed, but the test for packed scores costs nothing.
+    const bool proven = (far[scores.nearest] & kFarInValues) == 0 &&
+                        proves_label(scores.best, scores.second, error);
     const std::int32_t at = exists ? row(i) : 0;
     add_row(decision.hard, at, exists && !proven);
     return store_label(decision, at, scores.nearest, exists && proven) ? 1 : 0;
@@ -249,9 +252,14 @@ void enqueue_direct_screen(const DecisionArguments& decision, const Samples<T>& 
                            DirectRows rows, const ConvertedCentroids& centroids,
                            const DeviceUnits& units, int multiprocessors) {
   if (decision.pass.rows.size() == 0) return;
-  const DirectScreenArguments<T> direct{
-      decision, samples, units, centroids.values(), centroids.biases(), centroids.value_norms(),
-      rows};
+  const DirectScreenArguments<T> direct{decision,
+                                        samples,
+                                        units,
+                                        centroids.values(),
+                                        centroids.biases(),
+                                        centroids.value_norms(),
+                                        centroids.far(),
+                                        rows};
   kernel_for<T>(
       samples.features)<<<static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor),
                           kThreads, 0, decision.pass.stream>>>(direct);

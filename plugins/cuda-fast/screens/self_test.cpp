@@ -111,8 +111,8 @@ bool run_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cuda
   for (std::int64_t i = 0; i < kSamples; ++i) {
     const std::vector<double> exact = exact_scores(samples.data() + i * kFeatures, centroids);
     const float2 norm = sample_norms[static_cast<std::size_t>(i)];
-    const double error =
-        static_cast<double>(score_error(norm.x, norm.y, centroid_norms[0], screen.shape.steps));
+    const ScreenError error =
+        ScreenError::of_image(norm.x, norm.y, centroid_norms[0], screen.shape.steps);
     for (std::int64_t part = 0; part < kParts; ++part) {
       const auto at = static_cast<std::size_t>(part * kSamples + i);
       const auto first = exact.begin() + part * kTileColumns;
@@ -126,7 +126,8 @@ bool run_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cuda
           static_cast<double>(kPackingError) *
           (std::abs(static_cast<double>(scores[at])) + std::abs(static_cast<double>(seconds[at])));
       const double lowest = sorted[0];
-      const double tolerance = 2 * error + packing;
+      const double tolerance =
+          static_cast<double>(error.above(scores[at]) + error.below(seconds[at])) + packing;
       if (!(std::abs(computed - (sorted[1] - lowest)) <= tolerance)) return false;
       if (!(exact[static_cast<std::size_t>(label)] - lowest <= tolerance)) return false;
     }

@@ -81,8 +81,10 @@ class HostScreen {
   struct Scores {
     std::vector<double> computed;
     std::vector<long double> exact;
-    float error = 0;
+    std::vector<float> distances;  // of the centroids from the sample, rounded up
+    ScreenError error;
   };
+  bool is_far(std::int64_t c) const { return far_[static_cast<std::size_t>(c)]; }
   Scores scores_of(std::int64_t sample) const {
     Scores scores;
     std::vector<double> y;
@@ -99,10 +101,15 @@ class HostScreen {
     for (std::int64_t c = 0; c < clusters(); ++c) {
       const double* const e = exact_.data() + c * d_;
       long double product = 0;
+      long double bias = 0;
+      long double squared_distance = 0;
       for (std::int64_t j = 0; j < d_; ++j) {
-        product += static_cast<long double>(y[static_cast<std::size_t>(j)]) * e[j];
+        const auto value = static_cast<long double>(y[static_cast<std::size_t>(j)]);
+        product += value * e[j];
+        bias += static_cast<long double>(e[j]) * e[j];
+        squared_distance += (value - e[j]) * (value - e[j]);
       }
-      const auto bias = static_cast<long double>(biases_[static_cast<std::size_t>(c)]);
+      scores.distances.push_back(round_up(std::sqrt(squared_distance)));
       // The bias of the sample is the same in all scores, and absent from the direct screen's.
       const long double own = tensor_cores_ ? stored_bias(static_cast<double>(squared)) : 0;
       scores.exact.push_back(bias + own - 2 * product);
@@ -110,15 +117,15 @@ class HostScreen {
                                     ? tensor_score(c, rounded, static_cast<double>(squared))
                                     : direct_score(c, rounded));
     }
-    scores.error = tensor_cores_
-                       ? score_error(raised(std::sqrt(squared_rounded)),
-                                     raised(std::sqrt(squared_residual)), norms_, steps_for(d_))
-                       : float32_score_error(raised(std::sqrt(squared)), norms_, d_);
+    scores.error = tensor_cores_ ? ScreenError::of_image(round_up(std::sqrt(squared_rounded)),
+                                                         round_up(std::sqrt(squared_residual)),
+                                                         norms_, steps_for(d_))
+                                 : ScreenError::of_values(round_up(std::sqrt(squared)), norms_, d_);
     return scores;
   }
 
  private:
-  static float raised(long double value) {
+  static float round_up(long double value) {
     return std::nextafter(static_cast<float>(value), HUGE_VALF);
   }
   double in_units(double value, std::int64_t j) const {
@@ -136,29 +143,40 @@ class HostScreen {
     return sum * kBiasUnit;
   }
 
+  // As in converted_centroids.cu, with mu = 0.
   void add_centroid(std::int64_t c) {
     long double squared = 0, squared_rounded = 0, squared_residual = 0;
+    const double limit = tensor_cores_ ? kMaxHalf / 2 : 1e15;
+    bool is_far = false;
     for (std::int64_t j = 0; j < d_; ++j) {
       const double value = in_units(problem_.centroids[static_cast<std::size_t>(c * d_ + j)], j);
-      const double rounded = tensor_cores_ ? to_clamped_half(-2 * value) / -2
-                                           : static_cast<double>(static_cast<float>(value));
+      const double clamped = std::clamp(value, -limit, limit);
+      const double rounded = tensor_cores_ ? to_half(-2 * clamped) / -2
+                                           : static_cast<double>(static_cast<float>(clamped));
+      is_far |= clamped != value;
       exact_.push_back(value);
       rounded_.push_back(rounded);
       squared += static_cast<long double>(value) * value;
       squared_rounded += static_cast<long double>(rounded) * rounded;
       squared_residual += std::pow(static_cast<long double>(value) - rounded, 2.0L);
     }
-    constexpr double kMu = 0;
-    const auto bias = static_cast<double>(squared) + kMu;
+    const auto bias = static_cast<double>(is_far ? squared_rounded : squared);
     biases_.push_back(bias);
-    const double stored =
-        tensor_cores_ ? stored_bias(bias) : static_cast<double>(static_cast<float>(bias));
-    norms_.exact = std::max(norms_.exact, raised(std::sqrt(squared)));
-    norms_.rounded = std::max(norms_.rounded, raised(std::sqrt(squared_rounded)));
-    norms_.residual = std::max(norms_.residual, raised(std::sqrt(squared_residual)));
-    norms_.bias = std::max(norms_.bias, raised(bias));
-    norms_.bias_residual =
-        std::max(norms_.bias_residual, raised(std::abs(bias - stored) + units_.underflow));
+    if (tensor_cores_) is_far |= !(bias < static_cast<double>(kMinPaddingScore));
+    far_.push_back(is_far);
+    if (is_far) {
+      norms_.has_far = 1;
+      return;
+    }
+    const long double nu0 =
+        tensor_cores_ ? std::sqrt(static_cast<long double>(steps_for(d_))) * 0x1p-24L : 0x1p-140L;
+    const long double nu = std::sqrt(squared_residual);
+    if (nu > nu0) {
+      norms_.residual_ratio =
+          std::max(norms_.residual_ratio, round_up((nu - nu0) / std::sqrt(squared)));
+    }
+    const double residual = tensor_cores_ ? std::abs(bias - stored_bias(bias)) : 0;
+    norms_.bias_residual = std::max(norms_.bias_residual, round_up(residual + units_.underflow));
   }
 
   double tensor_score(std::int64_t c, const std::vector<double>& y, double squared_norm) const {
@@ -200,6 +218,7 @@ class HostScreen {
   bool tensor_cores_;
   ScreenUnits units_;
   std::vector<double> exact_, rounded_, biases_;
+  std::vector<bool> far_;
   CentroidNorms norms_;
 };
 
@@ -234,12 +253,17 @@ std::int64_t count_proven(const Problem& problem, bool tensor_cores) {
     const std::int64_t label = nearest(problem, i);
     std::vector<double> sorted = scores.computed;
     for (std::size_t c = 0; c < sorted.size(); ++c) {
-      EXPECT_FALSE(std::abs(scores.computed[c] - static_cast<double>(scores.exact[c])) >
-                   static_cast<double>(scores.error))
-          << "sample " << i << ", centroid " << c << ": " << scores.computed[c] << " instead of "
-          << static_cast<double>(scores.exact[c]) << ", bound " << scores.error;
+      SCOPED_TRACE("sample " + std::to_string(i) + ", centroid " + std::to_string(c));
+      const double difference = scores.computed[c] - static_cast<double>(scores.exact[c]);
+      const auto computed = static_cast<float>(scores.computed[c]);
+      EXPECT_FALSE(difference > static_cast<double>(scores.error.below(computed)));
+      if (screen.is_far(static_cast<std::int64_t>(c))) continue;
+      EXPECT_FALSE(-difference > static_cast<double>(scores.error.above(computed)));
+      EXPECT_FALSE(std::abs(difference) >
+                   static_cast<double>(scores.error.at(scores.distances[c])));
     }
     const auto best = std::min_element(scores.computed.begin(), scores.computed.end());
+    if (screen.is_far(best - scores.computed.begin())) continue;
     const auto at_label = scores.computed[static_cast<std::size_t>(label)];
     EXPECT_FALSE(at_label >
                  static_cast<double>(candidate_limit(static_cast<float>(*best), scores.error)))
@@ -352,12 +376,22 @@ TEST(FastErrorBound, HoldsForManyFeatures) {
   expect_bound_holds(random_problem(10, 5000, 5, 9), "5000 features");
 }
 
+TEST(FastErrorBound, FarCentroidsDoNotKeepOtherLabelsFromBeingProven) {
+  for (const double factor : {10.0, 1e3, 1e6, 1e30}) {
+    Problem problem = random_problem(200, 33, 30, 10);
+    for (std::size_t j = 0; j < 33; ++j) problem.centroids[j] *= factor;
+    EXPECT_GE(count_proven(problem, true), 180) << factor;
+    EXPECT_GE(count_proven(problem, false), 190) << factor;
+  }
+}
+
 TEST(FastErrorBound, ProvesNothingIfANormIsNotFinite) {
   CentroidNorms norms;
-  norms.exact = HUGE_VALF;
-  EXPECT_FALSE(proves_label(1, 2, score_error(1, 0, norms, 2)));
-  EXPECT_FALSE(proves_label(1, 2, float32_score_error(1, norms, 2)));
-  EXPECT_FALSE(1e30F > candidate_limit(1, score_error(0, 0, norms, 2)));
+  norms.residual_ratio = HUGE_VALF;
+  const ScreenError image = ScreenError::of_image(1, 0, norms, 2);
+  EXPECT_FALSE(proves_label(1, 2, image));
+  EXPECT_FALSE(proves_label(1, 2, ScreenError::of_values(1, norms, 2)));
+  EXPECT_FALSE(1e30F > candidate_limit(1, image));
 }
 
 }  // namespace
