@@ -105,7 +105,11 @@ void FastStep<T>::hold_samples(std::int64_t clusters) {
             " bytes of device memory, even in batches; " +
             std::to_string(static_cast<std::int64_t>(std::max(available, 0.0))) + " are available");
   }
-  if (!plan.keeps_fragments) has_all_fragments_ = false;
+  if (!plan.keeps_fragments || !has_all_fragments_) {  // freed before samples are allocated
+    has_all_fragments_ = false;
+    fragments_.resize(0);
+    norms_.resize(0);
+  }
   plan_ = plan;
   store_.hold(plan.store, stream_);
   hold_fragments();

@@ -28,7 +28,9 @@ compile() {  # compile SOURCE OBJECT FLAG...
   printf "%q " $ccache "$compiler" "${flags[@]}" "$@" -x c++ -c "$source" -o "$object" >> "$commands"
   echo >> "$commands"
 }
-compile "$here/emulation.cpp" "$folder/objects/emulation.o"
+for part in emulation tensor_cores; do
+  compile "$here/$part.cpp" "$folder/objects/$part.o"
+done
 for source in $(find "$folder/plugins/cuda" -name '*.cu' -o -name '*.cpp' | sort); do
   name=${source#"$folder/plugins/"}
   compile "$source" "$folder/objects/${name//\//_}.o"

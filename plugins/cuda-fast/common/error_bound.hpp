@@ -56,6 +56,7 @@ class ScreenError {
     // The last term covers the roundings of the definition (step 5).
     error.accumulation_ = static_cast<float>(steps) * (kStepError + 0x1p-44f);
     error.nu0_ = std::sqrt(static_cast<float>(steps)) * 0x1p-23f;
+    error.packing_ = kPackingError;
     return error;
   }
   /// For the direct screen of d features. `norm`: |y|, rounded up; y is rounded to float32.
@@ -94,6 +95,11 @@ class ScreenError {
     return kBoundSlack * (squared + error) <= radius * radius ? error : HUGE_VALF;
   }
 
+  /// Bounds what packing changes in the difference of scores with these magnitudes (step 4).
+  LLOYD_HOST_DEVICE float packing(float best, float second) const {
+    return packing_ * (std::fabs(best) + std::fabs(second));
+  }
+
  private:
   // The distance of a centroid with this exact score, rounded up.
   LLOYD_HOST_DEVICE float distance(float score) const {
@@ -106,25 +112,25 @@ class ScreenError {
   float accumulation_ = 0;  // relative to the magnitude of partial sums
   float nu0_ = 0;           // bounds |e - e'| where values underflow
   float offset_ = 0;        // what scores lack of squared distances
+  float packing_ = 0;       // kPackingError if an index is packed into the scores
 };
 
 /// True if the scores prove that the centroid of score `best`, which must not be far, is the
 /// nearest. `second`: no other centroid has a lower score. False if a value is NaN.
 LLOYD_HOST_DEVICE inline bool proves_label(float best, float second, const ScreenError& error) {
-  const float packing = kPackingError * (std::fabs(best) + std::fabs(second));
-  return second - best > error.above(best) + error.below(second) + packing;
+  return second - best > error.above(best) + error.below(second) + error.packing(best, second);
 }
 
 /// Upper limit of the computed score (before packing) of any centroid that may be nearest, if the
 /// centroid of score `best` is not far. Infinite or NaN: all may be.
 LLOYD_HOST_DEVICE inline float candidate_limit(float best, const ScreenError& error) {
-  const float nearest = best + error.above(best) + kPackingError * std::fabs(best);
+  const float nearest = best + error.above(best) + error.packing(best, 0);
   return nearest + error.below(nearest);
 }
 
 /// True if the scores tell to which centroid `best` belongs, in spite of packing (step 4).
-LLOYD_HOST_DEVICE inline bool is_distinct(float best, float second) {
-  return second - best > kPackingError * (std::fabs(best) + std::fabs(second));
+LLOYD_HOST_DEVICE inline bool is_distinct(float best, float second, const ScreenError& error) {
+  return second - best > error.packing(best, second);
 }
 
 }  // namespace lloyd_cuda_fast

@@ -56,7 +56,8 @@ __device__ inline unsigned int classify(const ClassificationArguments& classific
       ScreenError::of_image(norms.x, norms.y, *classification.centroids, classification.steps);
   // If all centroids are so far from the sample that a column beyond the last one may have the
   // lowest score, or if that may be the score of a far centroid, all of them are candidates.
-  const bool may_be_far = classification.centroids->has_far != 0 && !is_distinct(best, second);
+  const bool may_be_far =
+      classification.centroids->has_far != 0 && !is_distinct(best, second, error);
   const bool is_centroid = best < kMinPaddingScore && nearest < decision.pass.clusters &&
                            !may_be_far && (classification.far[nearest] & kFarInImage) == 0;
   const bool proven = is_centroid && proves_label(best, second, error);

@@ -29,7 +29,7 @@ constexpr unsigned int kLeaves = 1u << 31;
 struct SortArguments {
   Pass pass;  // its rows are the slab
   ChangedSamples changed;
-  bool all;               // all rows enter their cluster; otherwise the changed ones move
+  bool sums_all_rows;     // all rows enter their cluster; otherwise the changed ones move
   unsigned int* entries;  // per cluster: entries of the sorted list
   unsigned int* offsets;  // k + 1
   unsigned int* cursors;  // k
@@ -41,19 +41,20 @@ struct SortArguments {
 template <class Body>
 __device__ void for_each_entry(const SortArguments& sort, const Body& body) {
   const std::int32_t* const labels = sort.pass.labels + sort.pass.rows.begin;
-  const std::int64_t count = sort.all ? sort.pass.rows.size() : std::int64_t{*sort.changed.count};
+  const std::int64_t count =
+      sort.sums_all_rows ? sort.pass.rows.size() : std::int64_t{*sort.changed.count};
   const std::int64_t padded = (count + 31) / 32 * 32;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
        i < padded; i += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
     const bool exists = i < count;
     std::int32_t row = static_cast<std::int32_t>(i);
     std::int32_t former = -1;
-    if (exists && !sort.all) {
+    if (exists && !sort.sums_all_rows) {
       row = sort.changed.rows[i];
       former = sort.changed.former[i];
     }
     body(exists ? labels[row] : -1, false, static_cast<unsigned int>(row));
-    if (!sort.all) body(former, true, static_cast<unsigned int>(row));
+    if (!sort.sums_all_rows) body(former, true, static_cast<unsigned int>(row));
   }
 }
 
@@ -78,7 +79,7 @@ __global__ void count_kernel(SortArguments sort) {
   extern __shared__ unsigned int shared_counts[];
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
   const std::int64_t k = sort.pass.clusters;
-  const bool in_shared = sort.all && k <= kMaxSharedClusters;
+  const bool in_shared = sort.sums_all_rows && k <= kMaxSharedClusters;
   if (in_shared) {
     for (std::int64_t c = threadIdx.x; c < k; c += blockDim.x) shared_counts[c] = 0;
     __syncthreads();
@@ -88,7 +89,7 @@ __global__ void count_kernel(SortArguments sort) {
     const ClusterPeers peers(cluster);
     if (!peers.leads) return;
     atomicAdd(counts + cluster, peers.count());
-    if (sort.all) return;
+    if (sort.sums_all_rows) return;
     const auto change = static_cast<unsigned long long>(peers.count());
     atomicAdd(sort.pass.totals.counts + cluster, leaves ? 0 - change : change);
   });
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(kScanThreads) offset_kernel(SortArguments sort
     sort.offsets[c] = position;
     sort.cursors[c] = position;
     position += entries;
-    if (sort.all && entries != 0) {
+    if (sort.sums_all_rows && entries != 0) {
       sort.pass.totals.counts[c] += static_cast<unsigned long long>(entries);
     }
   }
@@ -178,8 +179,10 @@ __global__ void run_kernel(SortArguments sort, Samples<T> samples) {
   const unsigned int total = sort.offsets[k];
   const unsigned int groups = gridDim.x * (kThreads / Lanes);
   const unsigned int group = blockIdx.x * (kThreads / Lanes) + threadIdx.x / Lanes;
-  const unsigned int even = (total + groups - 1) / groups;
-  const unsigned int run = even < kMinRun ? kMinRun : even > kMaxRun ? kMaxRun : even;
+  const unsigned int even_share = (total + groups - 1) / groups;
+  const unsigned int run = even_share < kMinRun   ? kMinRun
+                           : even_share > kMaxRun ? kMaxRun
+                                                  : even_share;
   const std::int64_t first_feature =
       std::int64_t{blockIdx.y} * Lanes * Values + threadIdx.x % Lanes;
   double scales[Values];

@@ -68,7 +68,6 @@ struct DirectScreenArguments {
     const float norm = sqrtf(squared_norm) *
                        (1 + static_cast<float>(samples.features + 4) * 0x1p-24f) * kBoundSlack;
     const ScreenError error = ScreenError::of_values(norm, *norms, samples.features);
-    // No index is packed, but the test for packed scores costs nothing.
     const bool proven = (far[scores.nearest] & kFarInValues) == 0 &&
                         proves_label(scores.best, scores.second, error);
     const std::int32_t at = exists ? row(i) : 0;

@@ -122,9 +122,7 @@ bool run_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cuda
       if (label < part * kTileColumns || label >= (part + 1) * kTileColumns) return false;
       // The difference of the two lowest scores, in which what is added to all scores cancels.
       const double computed = static_cast<double>(seconds[at]) - static_cast<double>(scores[at]);
-      const double packing =
-          static_cast<double>(kPackingError) *
-          (std::abs(static_cast<double>(scores[at])) + std::abs(static_cast<double>(seconds[at])));
+      const auto packing = static_cast<double>(error.packing(scores[at], seconds[at]));
       const double lowest = sorted[0];
       const double tolerance =
           static_cast<double>(error.above(scores[at]) + error.below(seconds[at])) + packing;

@@ -15,6 +15,12 @@ inline __half __double2half(double x) {
   half.value = static_cast<_Float16>(x);
   return half;
 }
-inline __half __float2half(float x) { return __half(x); }
-inline float __half2float(__half x) { return static_cast<float>(x.value); }
-inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }
+inline __half __float2half(float x) {
+  return __half(x);
+}
+inline float __half2float(__half x) {
+  return static_cast<float>(x.value);
+}
+inline __half2 __halves2half2(__half x, __half y) {
+  return {x, y};
+}

@@ -314,6 +314,18 @@ TEST(FastErrorBound, ProvesNearlyAllLabelsOfSeparateClusters) {
   }
 }
 
+// Scores in float32 have no index in their low bits, so that they tell centroids apart that differ
+// by 2^-16 of the range of the data.
+TEST(FastErrorBound, Float32ProvesWhatFP16CannotTellApart) {
+  Problem problem = random_problem(200, 2, 2, 11);
+  for (std::size_t c = 0; c < 2; ++c) {
+    problem.centroids.push_back(problem.centroids[2 * c] + 3e-4);
+    problem.centroids.push_back(problem.centroids[2 * c + 1]);
+  }
+  EXPECT_GE(count_proven(problem, false), 150);
+  EXPECT_LT(count_proven(problem, true), 100);
+}
+
 TEST(FastErrorBound, HoldsForNearTies) {
   for (const std::int64_t features : {1, 2, 16, 17, 100}) {
     Problem problem = random_problem(100, features, 8, 2);
@@ -325,6 +337,20 @@ TEST(FastErrorBound, HoldsForNearTies) {
     }
     expect_bound_holds(problem, std::to_string(features) + " features");
   }
+}
+
+// All values are exact in FP16, and all products but one are just below the last bit that tensor
+// cores keep beside the largest addend.
+TEST(FastErrorBound, HoldsForProductsThatAreCutOff) {
+  Problem problem;
+  problem.features = 256;
+  for (const double sign : {1.0, -1.0}) {
+    for (std::int64_t j = 0; j < problem.features; ++j) {
+      problem.samples.push_back(sign * (j == 0 ? 1 : 0x1.6p-12));
+    }
+  }
+  problem.centroids = problem.samples;
+  expect_bound_holds(problem, "products that are cut off");
 }
 
 TEST(FastErrorBound, HoldsFarFromTheOrigin) {
