@@ -1,7 +1,9 @@
 // Results must not depend on the block size or on concurrent launches of other sessions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -33,10 +35,23 @@ Dataset in_float64(const Dataset& dataset) {
   return Dataset("clouds", Matrix::from_values(std::vector<double>(values, values + n * d), n, d));
 }
 
+class BlockSize : public testing::TestWithParam<std::string> {};
 class Launch : public testing::TestWithParam<std::string> {};
 
+std::vector<std::string> backends_with_block_size() {
+  std::vector<std::string> found;
+  for (const std::string& name : cuda_backends()) {
+    const ParameterSet parameters = backend(name)->default_parameters();
+    const auto is_block_size = [](const ParameterInfo& parameter) {
+      return std::string_view(parameter.name) == "block_size";
+    };
+    if (std::ranges::any_of(parameters.schema(), is_block_size)) found.push_back(name);
+  }
+  return found;
+}
+
 // 33 and 100 are not multiples of the warp size, and 1024 leaves the fewest registers per thread.
-TEST_P(Launch, AnyBlockSizeGivesTheSameBits) {
+TEST_P(BlockSize, AnyGivesTheSameBits) {
   constexpr std::int64_t kClusters = 20;
   const auto loaded = backend(GetParam());
   for (const std::int64_t d : {1, 2, 5, 8, 16}) {
@@ -87,6 +102,7 @@ TEST_P(Launch, SessionsOnTwoThreadsDoNotDisturbEachOther) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(, BlockSize, testing::ValuesIn(backends_with_block_size()), test_name);
 INSTANTIATE_TEST_SUITE_P(, Launch, testing::ValuesIn(cuda_backends()), test_name);
 
 }  // namespace
