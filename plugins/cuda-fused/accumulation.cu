@@ -1,9 +1,9 @@
 // The second kernel of a split pass: cluster sums from labels, in tiles of shared memory.
 #include <algorithm>
 
-#include "block_sums.cuh"
 #include "cuda/device/check.hpp"
 #include "cuda/device/shared_memory.hpp"
+#include "cuda/fused/block_sums.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {

@@ -2,8 +2,8 @@
 // of it.
 #include <string>
 
-#include "configuration.hpp"
 #include "cuda/backend.hpp"
+#include "cuda/fused/iterations_layout.hpp"
 #include "cuda/resident/stored_step.hpp"
 #include "kernels.hpp"
 
@@ -60,14 +60,11 @@ class FusedStep final : public lloyd_cuda::StoredStep<T> {
   // One block: no launch and no grid-wide wait between iterations.
   bool run_iterations(const lloyd_cuda::IterationArguments& first,
                       const lloyd_cuda::IterationArguments& second, int count) override {
-    constexpr std::int64_t kMaxRows = 4096;
-    constexpr double kMaxDifferences = 1 << 19;  // of values, per iteration
     const lloyd_cuda::Pass& pass = first.pass;
-    const double differences = static_cast<double>(pass.rows.size()) *
-                               static_cast<double>(pass.clusters) *
-                               static_cast<double>(request_.features);
-    if (!this->is_resident() || pass.rows.size() > kMaxRows || differences > kMaxDifferences)
+    if (!this->is_resident() ||
+        !lloyd_cuda_fused::suits_one_block(pass.rows.size(), pass.clusters, request_.features)) {
       return false;
+    }
     begin_assignment(pass);
     if (!can_iterate(configuration_, pass.clusters, request_.features, device_.limits))
       return false;

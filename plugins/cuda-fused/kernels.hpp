@@ -1,28 +1,15 @@
 // The kernels of cuda-fused. Samples are in device memory.
 #pragma once
 
-#include "configuration.hpp"
-#include "cuda/device/device_limits.hpp"
-#include "cuda/device/occupancy.hpp"
+#include "cuda/fused/configuration.hpp"
+#include "cuda/fused/fused_pass.hpp"
 #include "cuda/passes/finish_pass.hpp"
-#include "cuda/passes/pass.hpp"
 
 namespace lloyd_cuda_fused {
 
 /// The layout that the kernels need for d features: row-major if the lanes of a warp add a row
 /// together, else feature-major.
 lloyd_cuda::Layout layout_for(std::int64_t features, bool float32);
-
-/// The device's limits, and its cached occupancies.
-struct Device {
-  lloyd_cuda::DeviceLimits limits;
-  lloyd_cuda::Occupancy occupancy;
-};
-
-/// True if the pass sums only samples whose label changes. False in the first pass, which sums all.
-LLOYD_HOST_DEVICE inline bool sums_changes_only(const lloyd_cuda::Pass& pass) {
-  return pass.accumulates() && pass.sums_only_changes && pass.former_centroids != nullptr;
-}
 
 /// Labels the rows of a pass. If the configuration is fused and the pass accumulates, the same
 /// kernel adds them to the totals, and finishes the iteration if `finish` is given. If it is not
@@ -31,11 +18,6 @@ template <class T>
 void enqueue_pass(const lloyd_cuda::Pass& pass, const lloyd_cuda::Samples<T>& samples,
                   const Configuration& configuration, Device& device,
                   const lloyd_cuda::Finish& finish = {});
-
-/// True if enqueue_iterations() can run this configuration: it is fused, with centroids in shared
-/// memory, which also has room for what stays there from one iteration to the next.
-bool can_iterate(const Configuration& configuration, std::int64_t clusters, std::int64_t features,
-                 const lloyd_cuda::DeviceLimits& limits);
 
 /// Runs `count` iterations over all samples in one block, for problems too small to fill more. They
 /// alternate between two sets of arguments, neither of which has a Finish::report.

@@ -1,5 +1,5 @@
 // The layout of a pass of cuda-fused for a card; no device is needed.
-#include "cuda-fused/configuration.hpp"
+#include "cuda/fused/configuration.hpp"
 
 #include <cstdint>
 #include <set>

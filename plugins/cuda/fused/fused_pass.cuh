@@ -1,175 +1,46 @@
-// A pass of a grid: labels samples and, if fused, sums them in shared memory.
+// A pass over rows, for kernels: a labeler assigns them, and they are summed in shared memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 
-#include "block_sums.cuh"
-#include "cuda/passes/distance.cuh"
+#include "cuda/device/check.hpp"
+#include "cuda/device/shared_memory.hpp"
+#include "cuda/fused/block_sums.cuh"
+#include "cuda/fused/fused_pass.hpp"
+#include "cuda/passes/finish_iteration.cuh"
 #include "cuda/passes/halt_flag.cuh"
-#include "kernels.hpp"
 
 namespace lloyd_cuda_fused {
 
-using lloyd_cuda::CentroidSpace;
+using lloyd_cuda::Finish;
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// Without this bound some kernels use more registers than a block of that size has.
-template <int D>
-constexpr int kMaxThreads = max_block_size(D, true);
+// A labeler assigns rows to clusters. It has
+// - `Value`, the type of samples;
+// - `kFeatures`, the number of features, if it is known at compile time, otherwise 0;
+// - `kMaxThreads`, the maximum threads of a block;
+// - `Arguments`, passed to kernels by value;
+// - a constructor with these, the numbers of clusters and features, and
+// Configuration::centroids_bytes of shared
+//   memory, aligned to 16 bytes;
+// - `load(pass)`, which prepares for the centroids of a pass, and `load(centroids)`, for k x d
+// values in shared
+//   memory; all threads of the block call it, and a barrier follows;
+// - `label(samples, rows, exists, labels)`, which sets the labels of kRows rows per thread; all
+// threads of a warp call
+//   it. Rows that do not exist are repetitions, whose labels are not used;
+// - `finish()`, called by all threads at the end of a kernel.
+
 // Samples per thread, so that a centroid that is read serves several.
 constexpr int kRows = 2;
-// Centroids per thread at a time, for a number of features that is not in registers.
-constexpr int kGroup = 8;
 
 // True if a warp adds one row at a time, one feature per lane; rows are then contiguous.
 template <int D>
 constexpr bool kCooperate = D >= 8;
-// True if rows are read four values at a time.
-template <class T, int D>
-constexpr bool kReadsFour = kCooperate<D> && sizeof(T) == sizeof(float);
-// Centroids that a thread reads together, such that they end on a multiple of 16 bytes.
-template <int D>
-constexpr int kTogether = D % 4 == 0   ? 1
-                          : D % 2 == 0 ? 2
-                                       : 4;
 
 constexpr unsigned int kFullWarp = 0xffffffffu;
-
-static __constant__ __align__(16) double constant_memory[lloyd_cuda::kConstantBytes / 8];
-
-template <CentroidSpace Space, class Real>
-struct Centroids {
-  const Real* values;
-  __device__ const Real* at(std::int64_t index) const {
-    if constexpr (Space == CentroidSpace::constant) {
-      return reinterpret_cast<const Real*>(constant_memory) + index;
-    } else {
-      return values + index;
-    }
-  }
-  __device__ Real operator[](std::int64_t index) const {
-    return Space == CentroidSpace::global ? __ldg(at(index)) : *at(index);
-  }
-  // Four values; `index` is a multiple of 4.
-  __device__ float4 four(std::int64_t index) const {
-    const auto* const values = reinterpret_cast<const float4*>(at(index));
-    return Space == CentroidSpace::global ? __ldg(values) : *values;
-  }
-};
-
-template <class Real>
-struct Nearest {
-  Real lowest = std::numeric_limits<Real>::infinity();
-  std::int32_t label = 0;
-
-  __device__ void update(Real distance, std::int64_t c) {
-    if (distance < lowest) {
-      lowest = distance;
-      label = static_cast<std::int32_t>(c);
-    }
-  }
-};
-
-template <class T, class Real, int D>
-__device__ inline void read_row(const Samples<T>& samples, std::int64_t row, Real (&x)[D]) {
-  const T* const from = samples.row(row);
-  if constexpr (kReadsFour<T, D>) {
-#pragma unroll
-    for (int j = 0; j < D; j += 4) {
-      const float4 four = __ldg(reinterpret_cast<const float4*>(from + j));
-      x[j] = four.x;
-      x[j + 1] = four.y;
-      x[j + 2] = four.z;
-      x[j + 3] = four.w;
-    }
-  } else {
-#pragma unroll
-    for (int j = 0; j < D; ++j) x[j] = static_cast<Real>(from[j * samples.feature_stride]);
-  }
-}
-
-// Compares rows with centroids c, ..., c + kCount - 1, which are read four values at a time if
-// `kFour` is true. Then c x D is a multiple of 4.
-template <int kCount, bool kFour, int D, class C, class Real>
-__device__ inline void compare(const Real (&x)[kRows][D], const C& centroids, int c,
-                               Nearest<Real> (&nearest)[kRows]) {
-  Real distance[kCount][kRows] = {};
-  const auto add = [&](int at, Real value) {
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      distance[at / D][r] =
-          lloyd_cuda::add_square(distance[at / D][r], lloyd_cuda::subtract(x[r][at % D], value));
-    }
-  };
-#pragma unroll
-  for (int at = 0; at < kCount * D; at += kFour ? 4 : 1) {
-    if constexpr (kFour) {
-      const float4 four = centroids.four(c * D + at);
-      add(at, four.x);
-      add(at + 1, four.y);
-      add(at + 2, four.z);
-      add(at + 3, four.w);
-    } else {
-      add(at, centroids[c * D + at]);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) nearest[r].update(distance[i][r], c + i);
-  }
-}
-
-// The nearest centroids of kRows rows. D is the number of features if they are held in
-// registers; 0: any number.
-template <class T, class Real, int D, class C>
-__device__ inline void find_nearest(const Samples<T>& samples, const std::int64_t (&rows)[kRows],
-                                    const C& centroids, std::int64_t clusters,
-                                    Nearest<Real> (&nearest)[kRows]) {
-  if constexpr (D > 0) {
-    Real x[kRows][D];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) read_row<T, Real, D>(samples, rows[r], x[r]);
-    const int k = static_cast<int>(clusters);
-    int c = 0;
-    for (; c + kTogether<D> <= k; c += kTogether<D>) {
-      compare<kTogether<D>, true, D>(x, centroids, c, nearest);
-    }
-    for (; c < k; ++c) compare<1, false, D>(x, centroids, c, nearest);
-  } else {
-    const std::int64_t d = samples.features;
-    for (std::int64_t first = 0; first < clusters; first += kGroup) {
-      Real distance[kRows][kGroup] = {};
-      // If fewer are left, the last one is computed repeatedly and considered once.
-      const std::int64_t last = clusters - 1;
-      for (std::int64_t j = 0; j < d; ++j) {
-        Real x[kRows];
-#pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-          x[r] = static_cast<Real>(samples.row(rows[r])[j * samples.feature_stride]);
-        }
-#pragma unroll
-        for (int g = 0; g < kGroup; ++g) {
-          const std::int64_t c = first + g < last ? first + g : last;
-          const Real value = centroids[c * d + j];
-#pragma unroll
-          for (int r = 0; r < kRows; ++r) {
-            distance[r][g] =
-                lloyd_cuda::add_square(distance[r][g], lloyd_cuda::subtract(x[r], value));
-          }
-        }
-      }
-#pragma unroll
-      for (int g = 0; g < kGroup; ++g) {
-        if (first + g > last) break;
-#pragma unroll
-        for (int r = 0; r < kRows; ++r) nearest[r].update(distance[r][g], first + g);
-      }
-    }
-  }
-}
 
 // Destination of sums: shared memory, or the totals in global memory if the sums of a block do not
 // fit and only changed samples are added.
@@ -305,10 +176,13 @@ struct RowWork {
 // Assigns and sums rows of a pass: every block of the grid takes its share of them. `queues` is
 // shared memory of kQueueBytes per warp, used unless kCooperate<D>. Returns how many labels this
 // thread changed.
-template <class T, class Real, int D, class C>
-__device__ inline unsigned int assign_rows(const Pass& pass, const Samples<T>& samples,
-                                           const C& centroids, const RowWork& work, BlockSums& sums,
+template <class Labeler>
+__device__ inline unsigned int assign_rows(const Pass& pass,
+                                           const Samples<typename Labeler::Value>& samples,
+                                           Labeler& labeler, const RowWork& work, BlockSums& sums,
                                            char* queues) {
+  using T = typename Labeler::Value;
+  constexpr int D = Labeler::kFeatures;
   constexpr int kWarpRows = 32 * kRows;
   const std::int64_t d = samples.features;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -350,11 +224,11 @@ __device__ inline unsigned int assign_rows(const Pass& pass, const Samples<T>& s
       in_range[r] = rows[r] < block_end;
       if (!in_range[r]) rows[r] = block_end - 1;
     }
-    Nearest<Real> nearest[kRows];
-    find_nearest<T, Real, D>(samples, rows, centroids, pass.clusters, nearest);
+    std::int32_t labels[kRows];
+    labeler.label(samples, rows, in_range, labels);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      const std::int32_t label = nearest[r].label;
+      const std::int32_t label = labels[r];
       std::int32_t former = -1;
       if (in_range[r] && work.reads_labels) {
         former = pass.labels[rows[r]];
@@ -391,19 +265,14 @@ __device__ inline unsigned int sum_of_warp(unsigned int value) {
 
 // Assigns and sums the rows of a pass, grid-wide. Returns false for all threads of a block if the
 // fit has halted.
-template <class T, class Real, int D, CentroidSpace Space>
-__device__ inline bool run_pass(const Pass& pass, const Samples<T>& samples, const Real* centroids,
+template <class Labeler>
+__device__ inline bool run_pass(const Pass& pass, const Samples<typename Labeler::Value>& samples,
+                                const typename Labeler::Arguments& arguments,
                                 const Configuration& configuration,
                                 unsigned long long* shared_memory) {
   if (lloyd_cuda::block_halted(pass.halt)) return false;
-  const std::int64_t d = samples.features;
-  if constexpr (Space == CentroidSpace::shared) {
-    Real* copy = reinterpret_cast<Real*>(shared_memory);
-    for (std::int64_t i = threadIdx.x; i < pass.clusters * d; i += blockDim.x) {
-      copy[i] = centroids[i];
-    }
-    centroids = copy;
-  }
+  Labeler labeler(arguments, pass.clusters, samples.features, shared_memory);
+  labeler.load(pass);
   RowWork work;
   work.accumulates = configuration.fused && pass.accumulates();
   work.updates_totals = !configuration.fused && sums_changes_only(pass);
@@ -413,59 +282,64 @@ __device__ inline bool run_pass(const Pass& pass, const Samples<T>& samples, con
   BlockSums sums(configuration.tile, block_memory, 0, 0);
   if (work.accumulates) sums.clear();
   __syncthreads();
-  const Centroids<Space, Real> source{centroids};
   char* const queues =
       reinterpret_cast<char*>(block_memory) + (work.accumulates ? configuration.tile_bytes : 0);
-  const unsigned int changed =
-      sum_of_warp(assign_rows<T, Real, D>(pass, samples, source, work, sums, queues));
+  const unsigned int changed = sum_of_warp(assign_rows(pass, samples, labeler, work, sums, queues));
   if (threadIdx.x % 32 == 0 && pass.changed != nullptr && changed != 0) {
     atomicAdd(pass.changed, static_cast<unsigned long long>(changed));
   }
+  labeler.finish();
   if (work.accumulates) {
     __syncthreads();
-    sums.flush(pass.totals, pass.scale, pass.clusters, d);
+    sums.flush(pass.totals, pass.scale, pass.clusters, samples.features);
   }
   return true;
 }
 
-template <class Real>
-__host__ __device__ const Real* centroids_of(const Pass& pass) {
-  if constexpr (sizeof(Real) == sizeof(float)) {
-    return pass.rounded;
-  } else {
-    return pass.centroids;
-  }
+template <class Labeler>
+__global__ void __launch_bounds__(Labeler::kMaxThreads, 1)
+    pass_kernel(Pass pass, Samples<typename Labeler::Value> samples,
+                typename Labeler::Arguments arguments, Configuration configuration, Finish finish) {
+  extern __shared__ __align__(16) unsigned long long shared_memory[];
+  if (!run_pass<Labeler>(pass, samples, arguments, configuration, shared_memory)) return;
+  if (finish.state == nullptr) return;
+  finish_iteration(finish, *reinterpret_cast<lloyd_cuda::DecisionMemory*>(shared_memory));
 }
 
-// Calls launch.operator()<Real, D>() for the type of the distances and the number of features in
-// registers.
-template <class T, class Launch>
-void launch_for(const Pass& pass, std::int64_t features, const Launch& launch) {
-  if (sizeof(T) == sizeof(double) || pass.in_float64) {
-    launch.template operator()<double, 0>();
-    return;
+/// Labels the rows of a pass. If the configuration is fused and the pass accumulates, the same
+/// kernel adds them to the totals, and finishes the iteration if `finish` is given. If it is not
+/// fused, the kernel adds them only if sums_changes_only().
+template <class Labeler>
+void launch_pass(const Pass& pass, const Samples<typename Labeler::Value>& samples,
+                 const typename Labeler::Arguments& arguments, const Configuration& configuration,
+                 Device& device, const Finish& finish) {
+  constexpr int kMinBlockSize = 128;  // blocks are not made smaller than this to fill the card
+  // The fewer blocks there are, the fewer sums are added to the totals.
+  const std::int64_t rows = pass.rows.size();
+  int block_size = std::min(configuration.block_size, Labeler::kMaxThreads);
+  while (block_size > kMinBlockSize &&
+         rows < static_cast<std::int64_t>(block_size) * kRows * device.limits.multiprocessors) {
+    block_size = block_size / 64 * 32;
   }
-  if constexpr (sizeof(T) == sizeof(float)) {
-    // Few features are held in registers.
-    switch (features) {
-      case 1:
-        return launch.template operator()<float, 1>();
-      case 2:
-        return launch.template operator()<float, 2>();
-      case 3:
-        return launch.template operator()<float, 3>();
-      case 4:
-        return launch.template operator()<float, 4>();
-      case 8:
-        return launch.template operator()<float, 8>();
-      case 16:
-        return launch.template operator()<float, 16>();
-      case 32:
-        return launch.template operator()<float, 32>();
-      default:
-        return launch.template operator()<float, 0>();
-    }
+  const bool accumulates = configuration.fused && pass.accumulates();
+  std::int64_t bytes =
+      configuration.centroids_bytes + (accumulates ? configuration.tile_bytes : 0) +
+      (kCooperate<Labeler::kFeatures> ? 0 : Configuration::queue_bytes(block_size));
+  if (finish.state != nullptr) {
+    bytes = std::max<std::int64_t>(bytes, sizeof(lloyd_cuda::DecisionMemory));
   }
+  const auto kernel = pass_kernel<Labeler>;
+  lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
+  const int resident = device.occupancy.blocks(kernel, block_size, bytes);
+  const std::int64_t tile_rows = static_cast<std::int64_t>(block_size) * kRows;
+  const std::int64_t tiles = (rows + tile_rows - 1) / tile_rows;
+  const std::int64_t per_multiprocessor =
+      std::clamp(kThreadsPerMultiprocessor / block_size, 1, resident);
+  const auto blocks = static_cast<unsigned>(
+      std::min<std::int64_t>(tiles, device.limits.multiprocessors * per_multiprocessor));
+  kernel<<<blocks, block_size, static_cast<std::size_t>(bytes), pass.stream>>>(
+      pass, samples, arguments, configuration, finish);
+  lloyd_cuda::check_launch("pass_kernel");
 }
 
 }  // namespace lloyd_cuda_fused

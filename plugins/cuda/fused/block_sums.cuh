@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "configuration.hpp"
+#include "cuda/fused/configuration.hpp"
 #include "cuda/passes/integer_sums.cuh"
 
 namespace lloyd_cuda_fused {

@@ -9,10 +9,13 @@
 
 namespace lloyd_cuda_fused {
 
+/// Maximum threads of a block.
+inline constexpr int kMaxBlockThreads = 1024;
+
 /// Maximum threads per block of the first kernel for d features. In float32, rows of 32 features
 /// are in registers, and a larger block does not have as many as its threads would need.
 constexpr int max_block_size(std::int64_t features, bool in_float32) {
-  return in_float32 && features == 32 ? 512 : 1024;
+  return in_float32 && features == 32 ? 512 : kMaxBlockThreads;
 }
 
 /// Shared memory of a warp for rows whose labels have changed.
@@ -23,10 +26,13 @@ struct Request {
   std::int64_t clusters = 0;        ///< k
   std::int64_t features = 0;        ///< d
   std::int64_t centroid_bytes = 0;  ///< bytes per centroid value as the kernel reads it
-  int limbs = 1;                    ///< lloyd_cuda::SumScale::shared_limbs
-  int block_size = 1024;            ///< maximum threads per block, as requested
-  bool split = false;               ///< true: a second kernel computes the sums
-  bool sums_only_changes = false;   ///< true: later passes add changed samples in the first kernel
+  /// Values that the kernel keeps in shared memory per centroid; 0: d.
+  std::int64_t centroid_values = 0;
+  std::int64_t fixed_bytes = 0;    ///< shared memory beside the centroids that labels need
+  int limbs = 1;                   ///< lloyd_cuda::SumScale::shared_limbs
+  int block_size = 1024;           ///< maximum threads per block, as requested
+  bool split = false;              ///< true: a second kernel computes the sums
+  bool sums_only_changes = false;  ///< true: later passes add changed samples in the first kernel
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
 };
 
