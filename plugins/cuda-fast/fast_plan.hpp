@@ -53,8 +53,7 @@ constexpr double fragment_row_bytes(const ScreenShape& shape) {
 /// with tensor cores, summaries, the overflow, slots of open samples for a quarter of the rows
 /// (rows, limits, counts, candidates), and perhaps fragments.
 constexpr double slab_row_bytes(const ScreenShape& shape, bool with_fragments) {
-  const double summaries = shape.parts > 1 ? 12.0 * shape.parts : 0;
-  const double screen = shape.is_feasible() ? summaries + 4 + (12 + 32) / 4.0 : 0;
+  const double screen = shape.is_feasible() ? 12.0 * shape.parts + 4 + (12 + 32) / 4.0 : 0;
   return 4 + 16 + screen + (with_fragments ? fragment_row_bytes(shape) : 0);
 }
 

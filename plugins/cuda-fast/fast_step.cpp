@@ -143,8 +143,7 @@ void FastStep<T>::allocate_workspace(std::int64_t clusters) {
   memory.hard_rows.resize(plan_.slab_rows);
   memory.centroids.prepare(plan_.shape, clusters, dataset_.features, stream_);
   if (!uses_tensor_cores()) return;
-  const std::int64_t summaries =
-      plan_.shape.parts > 1 ? (plan_.slab_rows + kTileRows) * plan_.shape.parts : 0;
+  const std::int64_t summaries = (plan_.slab_rows + kTileRows) * plan_.shape.parts;
   memory.best.resize(summaries);
   memory.second.resize(summaries);
   memory.nearest.resize(summaries);
@@ -227,7 +226,9 @@ void FastStep<T>::screen_slab(DecisionArguments& decision, const Samples<T>& sam
   classification.centroids = memory.centroids.image_norms();
   classification.far = memory.centroids.far();
   classification.steps = plan_.shape.steps;
-  enqueue_screen(screen, path_, summaries, classification, limits_);
+  enqueue_screen(screen, path_, summaries, limits_, slab.stream);
+  enqueue_classification(classification, summaries, plan_.shape.parts,
+                         slab.rows.begin - first_tile_row(screen));
   enqueue_candidates(screen, path_, decision, limits_);
   enqueue_direct_screen(decision, samples, DirectRows::overflow, memory.centroids, units_.get(),
                         limits_.multiprocessors);

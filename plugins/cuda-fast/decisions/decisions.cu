@@ -1,6 +1,7 @@
 #include "cuda-fast/decisions/decisions.cuh"
 
 #include <algorithm>
+#include <cfloat>
 
 #include "cuda/device/check.hpp"
 #include "cuda/passes/distance.cuh"
@@ -16,21 +17,100 @@ constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 8;
 constexpr int kLanesPerSample = 8;
 
-// `skipped`: rows of the first tile before the slab.
-__global__ void classification_kernel(ClassificationArguments classification, std::int64_t skipped,
-                                      int parts, Summaries summaries) {
-  const Pass& pass = classification.decision.pass;
-  if (lloyd_cuda::block_halted(pass.halt)) return;
-  const std::int64_t rows = pass.rows.size();
-  const std::int64_t padded = (rows + 31) / 32 * 32;  // so that warps stay complete
-  unsigned int changed = 0;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < padded;
-       i += static_cast<std::int64_t>(gridDim.x) * kThreads) {
-    const bool exists = i < rows;
-    const std::int64_t at = skipped + (exists ? i : 0);
-    float best = summaries.best[at];
-    float second = summaries.second[at];
-    std::int32_t nearest = summaries.nearest[at];
+// Rows that a thread classifies before their entries are added to the lists.
+constexpr int kRowsPerThread = 8;
+
+// A row that is added to a list.
+struct ListedRow {
+  bool changed = false;     // its label has changed
+  bool open = false;        // its label is not proven
+  std::int32_t former = 0;  // the former label of a changed row
+  float limit = 0;          // OpenSamples::limits of an open row
+};
+
+// Stores the label of a row of the slab if the scores prove it.
+__device__ ListedRow classify(const ClassificationArguments& classification, std::int32_t row,
+                              float best, float second, std::int32_t nearest) {
+  const DecisionArguments& decision = classification.decision;
+  const float2 norms = classification.norms[row];
+  std::int32_t* const label = decision.pass.labels + decision.pass.rows.begin + row;
+  ListedRow listed;
+  listed.former = *label;
+  const ScreenError error =
+      ScreenError::of_image(norms.x, norms.y, *classification.centroids, classification.steps);
+  // If all centroids are so far from the sample that a column beyond the last one may have the
+  // lowest score, or if that may be the score of a far centroid, all of them are candidates.
+  const bool may_be_far =
+      classification.centroids->has_far != 0 && !is_distinct(best, second, error);
+  const bool is_centroid = best < kMinPaddingScore && nearest < decision.pass.clusters &&
+                           !may_be_far && (classification.far[nearest] & kFarInImage) == 0;
+  listed.open = !(is_centroid && proves_label(best, second, error));
+  if (listed.open) {
+    listed.limit = is_centroid ? candidate_limit(best, error) : FLT_MAX;
+    return listed;
+  }
+  listed.changed = listed.former != nearest;
+  if (listed.changed) *label = nearest;
+  return listed;
+}
+
+// Positions in the lists of changed and open rows. A thread has at most kRowsPerThread entries in
+// each.
+class BlockPositions {
+ public:
+  // Reserves positions for the entries of all threads of the block, by one atomic addition per
+  // list. A list without a counter is left out.
+  __device__ BlockPositions(unsigned int changed, unsigned int open, unsigned int* changed_count,
+                            unsigned int* open_count) {
+    __shared__ unsigned int warp_ends[kThreads / 32];
+    __shared__ unsigned int firsts[2];
+    // Both numbers in one word: a block has less than 2^16 entries in each list.
+    static_assert(kThreads * kRowsPerThread < 1 << 16);
+    const unsigned int lane = threadIdx.x % 32;
+    const unsigned int own = open << 16 | changed;
+    unsigned int end = own;
+    for (unsigned int offset = 1; offset < 32; offset *= 2) {
+      const unsigned int left = __shfl_up_sync(kFullWarp, end, offset);
+      if (lane >= offset) end += left;
+    }
+    if (lane == 31) warp_ends[threadIdx.x / 32] = end;
+    __syncthreads();
+    unsigned int before = end - own;
+    unsigned int total = 0;
+    for (unsigned int warp = 0; warp < kThreads / 32; ++warp) {
+      if (warp < threadIdx.x / 32) before += warp_ends[warp];
+      total += warp_ends[warp];
+    }
+    if (threadIdx.x == 0) {
+      const unsigned int changed_entries = total & 0xffff;
+      const unsigned int open_entries = total >> 16;
+      firsts[0] = changed_entries != 0 && changed_count != nullptr
+                      ? atomicAdd(changed_count, changed_entries)
+                      : 0;
+      firsts[1] = open_entries != 0 ? atomicAdd(open_count, open_entries) : 0;
+    }
+    __syncthreads();
+    changed_ = firsts[0] + (before & 0xffff);
+    open_ = firsts[1] + (before >> 16);
+    __syncthreads();  // the next use of the shared memory may follow
+  }
+  // The position of this thread's next entry.
+  __device__ unsigned int next_changed() { return changed_++; }
+  __device__ unsigned int next_open() { return open_++; }
+
+ private:
+  unsigned int changed_ = 0;
+  unsigned int open_ = 0;
+};
+
+// The two lowest scores of a row, and the centroid of the lowest: those of all parts.
+struct MergedSummary {
+  float best;
+  float second;
+  std::int32_t nearest;
+
+  __device__ MergedSummary(const Summaries& summaries, int parts, std::int64_t at)
+      : best(summaries.best[at]), second(summaries.second[at]), nearest(summaries.nearest[at]) {
     for (int part = 1; part < parts; ++part) {
       const std::int64_t other = part * summaries.stride + at;
       const float other_best = summaries.best[other];
@@ -40,8 +120,53 @@ __global__ void classification_kernel(ClassificationArguments classification, st
         nearest = summaries.nearest[other];
       }
     }
-    changed +=
-        classify(classification, static_cast<std::int32_t>(i), exists, best, second, nearest);
+  }
+};
+
+// `skipped`: rows of the first tile before the slab.
+__global__ void classification_kernel(ClassificationArguments classification, std::int64_t skipped,
+                                      int parts, Summaries summaries) {
+  const DecisionArguments& decision = classification.decision;
+  const Pass& pass = decision.pass;
+  if (lloyd_cuda::block_halted(pass.halt)) return;
+  const std::int64_t rows = pass.rows.size();
+  constexpr int kBlockRows = kThreads * kRowsPerThread;
+  unsigned int changed = 0;
+  for (std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * kBlockRows; begin < rows;
+       begin += static_cast<std::int64_t>(gridDim.x) * kBlockRows) {
+    const std::int64_t first = begin + threadIdx.x;
+    ListedRow listed[kRowsPerThread];
+    unsigned int changed_here = 0;
+    unsigned int open_here = 0;
+#pragma unroll
+    for (int r = 0; r < kRowsPerThread; ++r) {
+      const std::int64_t i = first + r * kThreads;
+      if (i >= rows) continue;
+      const MergedSummary scores(summaries, parts, skipped + i);
+      listed[r] = classify(classification, static_cast<std::int32_t>(i), scores.best, scores.second,
+                           scores.nearest);
+      changed_here += listed[r].changed ? 1 : 0;
+      open_here += listed[r].open ? 1 : 0;
+    }
+    changed += changed_here;
+    BlockPositions positions(changed_here, open_here, decision.changed.count, decision.open.count);
+#pragma unroll
+    for (int r = 0; r < kRowsPerThread; ++r) {
+      const auto row = static_cast<std::int32_t>(first + r * kThreads);
+      if (listed[r].changed && decision.changed.count != nullptr) {
+        const unsigned int at = positions.next_changed();
+        decision.changed.rows[at] = row;
+        decision.changed.former[at] = listed[r].former;
+      }
+      const unsigned int slot = listed[r].open ? positions.next_open() : 0;
+      const bool has_slot = listed[r].open && slot < decision.open.capacity;
+      if (has_slot) {
+        decision.open.rows[slot] = row;
+        decision.open.limits[slot] = listed[r].limit;
+        decision.open.candidate_counts[slot] = 0;
+      }
+      add_row(decision.overflow, row, listed[r].open && !has_slot);
+    }
   }
   add_block_sum(pass.changed, changed);
 }
@@ -118,7 +243,9 @@ void enqueue_classification(const ClassificationArguments& classification,
   const Pass& pass = classification.decision.pass;
   if (pass.rows.size() == 0) return;
   constexpr std::int64_t kMaxBlocks = 2048;
-  const std::int64_t blocks = std::min((pass.rows.size() + kThreads - 1) / kThreads, kMaxBlocks);
+  constexpr std::int64_t kBlockRows = kThreads * kRowsPerThread;
+  const std::int64_t blocks =
+      std::min((pass.rows.size() + kBlockRows - 1) / kBlockRows, kMaxBlocks);
   classification_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, pass.stream>>>(
       classification, skipped, parts, summaries);
   lloyd_cuda::check_launch("classification_kernel");

@@ -1,7 +1,6 @@
 // Device functions that store labels and list samples.
 #pragma once
 
-#include <cfloat>
 #include <cstdint>
 
 #include "cuda-fast/decisions/decisions.hpp"
@@ -43,46 +42,6 @@ __device__ inline bool store_label(const DecisionArguments& decision, std::int32
 __device__ inline void add_row(const RowList& list, std::int32_t row, bool adds) {
   const unsigned int at = reserve_positions(list.count, adds);
   if (adds) list.rows[at] = row;
-}
-
-/// Classifies a row of the slab by its scores. `exists`: this lane has a row. All lanes of a warp
-/// must call it. Returns 1 if the label has changed.
-__device__ inline unsigned int classify(const ClassificationArguments& classification,
-                                        std::int32_t row, bool exists, float best, float second,
-                                        std::int32_t nearest) {
-  const DecisionArguments& decision = classification.decision;
-  const float2 norms = classification.norms[exists ? row : 0];
-  const ScreenError error =
-      ScreenError::of_image(norms.x, norms.y, *classification.centroids, classification.steps);
-  // If all centroids are so far from the sample that a column beyond the last one may have the
-  // lowest score, or if that may be the score of a far centroid, all of them are candidates.
-  const bool may_be_far =
-      classification.centroids->has_far != 0 && !is_distinct(best, second, error);
-  const bool is_centroid = best < kMinPaddingScore && nearest < decision.pass.clusters &&
-                           !may_be_far && (classification.far[nearest] & kFarInImage) == 0;
-  const bool proven = is_centroid && proves_label(best, second, error);
-  const bool changed = store_label(decision, row, nearest, exists && proven);
-  const bool open = exists && !proven;
-  const unsigned int slot = reserve_positions(decision.open.count, open);
-  const bool has_slot = open && slot < decision.open.capacity;
-  if (has_slot) {
-    decision.open.rows[slot] = row;
-    decision.open.limits[slot] = is_centroid ? candidate_limit(best, error) : FLT_MAX;
-    decision.open.candidate_counts[slot] = 0;
-  }
-  add_row(decision.overflow, row, open && !has_slot);
-  return changed ? 1 : 0;
-}
-
-/// Adds the values of the threads of a warp to a counter, which may be null. All of them must call
-/// it. Uses no static shared memory: a kernel that takes all of it dynamically has none left.
-__device__ inline void add_warp_sum(unsigned long long* counter, unsigned int value) {
-  for (int offset = 16; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(kFullWarp, value, offset);
-  }
-  if (threadIdx.x % 32 == 0 && value != 0 && counter != nullptr) {
-    atomicAdd(counter, static_cast<unsigned long long>(value));
-  }
 }
 
 /// Adds the values of all threads of the block to a counter, which may be null. All of them must

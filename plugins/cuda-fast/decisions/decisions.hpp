@@ -10,8 +10,8 @@
 
 namespace lloyd_cuda_fast {
 
-/// The two lowest scores of each sample in each part; used if there are several parts. Scores are
-/// packed: their low bits were replaced by an index, see BOUND.md.
+/// The two lowest scores of each sample in each part. Scores are packed: their low bits were
+/// replaced by an index, see BOUND.md.
 struct Summaries {
   float* best = nullptr;            ///< per part and row: the lowest score
   float* second = nullptr;          ///< the lowest score of the other centroids

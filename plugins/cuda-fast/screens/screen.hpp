@@ -36,15 +36,9 @@ LLOYD_HOST_DEVICE inline std::int64_t first_tile_row(const Screen& screen) {
   return screen.fragments.first_row + offset / kTileRows * kTileRows;
 }
 
-/// Enqueues the screening of a slab and the classification of its rows. `summaries`: for shapes
-/// with several parts.
+/// Enqueues the screening of a slab, which writes the summaries of every part.
 void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summaries,
-                    const ClassificationArguments& classification,
-                    const lloyd_cuda::DeviceLimits& limits);
-
-/// Enqueues the screening of a slab without classification; writes the summaries of every part.
-void enqueue_summaries(const Screen& screen, ScreenPath path, const Summaries& summaries,
-                       const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
+                    const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream);
 
 /// Enqueues a second screening, of the open samples of a slab, that lists their candidates. Adds
 /// samples with more than kMaxCandidates to the overflow.

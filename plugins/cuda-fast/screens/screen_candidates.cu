@@ -64,7 +64,6 @@ class CandidateEpilogue {
     __syncwarp();  // matrix instructions follow
   }
   __device__ __forceinline__ void end_tile(int) {}
-  __device__ void finish() {}
 
  private:
   __device__ __forceinline__ static unsigned int slot_of(std::int64_t tile, int r) {

@@ -1,7 +1,7 @@
-// The first screen: the label of every sample and its second-best score, by grids of minima.
+// The first screen: the two lowest scores of every sample, by grids of minima.
 #include <climits>
 
-#include "cuda-fast/decisions/decisions.cuh"
+#include "cuda-fast/decisions/decisions.hpp"
 #include "cuda-fast/screens/screen_kernel.cuh"
 
 namespace lloyd_cuda_fast {
@@ -35,23 +35,19 @@ __device__ __forceinline__ int min_of_three(int a, int b, int c) {
 #endif
 }
 
-// Classifies the samples, or writes Summaries if there are several parts. The scores of a sample in
-// a thread form a grid with a row per group of kGroupScores scores and a column per position in a
-// group. The minima of all rows and columns give the lowest score, its index, and the second-lowest
-// score: two scores of one row differ in column.
-template <bool Classifies>
+// Writes Summaries. The scores of a sample in a thread form a grid with a row per group of
+// kGroupScores scores and a column per position in a group. The minima of all rows and columns give
+// the lowest score, its index, and the second-lowest score: two scores of one row differ in column.
 class GridEpilogue {
  public:
-  GridEpilogue(const Screen& screen, const Summaries& summaries,
-               const ClassificationArguments& classification)
+  GridEpilogue(const Screen& screen, const Summaries& summaries)
       : fragments_(screen.fragments.values),
         steps_(screen.shape.steps),
         first_(first_tile_row(screen)),
         first_fragment_((first_ - screen.fragments.first_row) / 16),
         rows_(screen.rows),
         part_columns_(screen.shape.part_columns),
-        summaries_(summaries),
-        classification_(classification) {}
+        summaries_(summaries) {}
 
   __device__ std::int64_t tiles() const { return (rows_.end - first_ + kTileRows - 1) / kTileRows; }
   __device__ __forceinline__ void begin_loading(std::int64_t tile) {
@@ -130,20 +126,13 @@ class GridEpilogue {
     }
     const std::int64_t at_tile = tile_ * kTileRows + warp * 16 + lane / 4 + lane % 2 * 8;
     const std::int64_t row = first_ + at_tile - rows_.begin;  // relative to the slab
-    const bool exists = lane % 4 < 2 && row >= 0 && row < rows_.size();
-    if constexpr (Classifies) {
-      changed_ += classify(classification_, static_cast<std::int32_t>(row), exists,
-                           __int_as_float(own_best), __int_as_float(own_second), own_nearest);
-    } else if (exists) {
+    if (lane % 4 < 2 && row >= 0 && row < rows_.size()) {
       const std::int64_t at = part * summaries_.stride + at_tile;
       summaries_.best[at] = __int_as_float(own_best);
       summaries_.second[at] = __int_as_float(own_second);
       summaries_.nearest[at] = own_nearest;
     }
     __syncwarp();  // matrix instructions follow
-  }
-  __device__ void finish() {
-    if constexpr (Classifies) add_warp_sum(classification_.decision.pass.changed, changed_);
   }
 
  private:
@@ -154,9 +143,7 @@ class GridEpilogue {
   lloyd::RowRange rows_;
   int part_columns_;
   Summaries summaries_;
-  ClassificationArguments classification_;
 
-  unsigned int changed_ = 0;
   const uint4* loading_ = nullptr;
   std::int64_t tile_ = 0;
   LowestTwo rows_of_grid_[2];
@@ -168,22 +155,8 @@ static_assert(kMaxPartColumns / 32 <= 1 << kRowBits);
 }  // namespace
 
 void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summaries,
-                    const ClassificationArguments& classification,
-                    const lloyd_cuda::DeviceLimits& limits) {
-  if (screen.rows.size() == 0) return;
-  const cudaStream_t stream = classification.decision.pass.stream;
-  if (screen.shape.parts == 1) {
-    const GridEpilogue<true> epilogue(screen, summaries, classification);
-    return launch_on_path(screen, path, epilogue, limits, stream);
-  }
-  enqueue_summaries(screen, path, summaries, limits, stream);
-  enqueue_classification(classification, summaries, screen.shape.parts,
-                         screen.rows.begin - first_tile_row(screen));
-}
-
-void enqueue_summaries(const Screen& screen, ScreenPath path, const Summaries& summaries,
-                       const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream) {
-  launch_on_path(screen, path, GridEpilogue<false>(screen, summaries, {}), limits, stream);
+                    const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream) {
+  launch_on_path(screen, path, GridEpilogue(screen, summaries), limits, stream);
 }
 
 }  // namespace lloyd_cuda_fast

@@ -22,8 +22,7 @@ inline constexpr int kScreenThreads = kWarpgroups * 128;
 /// - `begin_tile(tile)`;
 /// - `score(part, columns, scores)`: consumes the accumulators of the kTileColumns centroids from
 ///   `columns` on, counted within the part;
-/// - `end_tile(part)`;
-/// - `finish()`: called by all threads at the end.
+/// - `end_tile(part)`.
 /// It has no static shared memory: with that, a part might not fit.
 /// `Steps`: the steps, whose fragments stay in registers; 0: they are streamed for every tile of
 /// centroids, and the number of steps is a multiple of kImageSteps.
@@ -109,7 +108,6 @@ __global__ void __launch_bounds__(kScreenThreads, 1)
       }
     }
   }
-  epilogue.finish();
 }
 
 template <bool Wgmma, int Steps, class Epilogue>

@@ -91,8 +91,8 @@ bool run_self_test(ScreenPath path, const lloyd_cuda::DeviceLimits& limits, cuda
   lloyd_cuda::DeviceBuffer<float> best(kParts * kSamples);
   lloyd_cuda::DeviceBuffer<float> second(kParts * kSamples);
   lloyd_cuda::DeviceBuffer<std::int32_t> nearest(kParts * kSamples);
-  enqueue_summaries(screen, path, {best.data(), second.data(), nearest.data(), kSamples}, limits,
-                    stream);
+  enqueue_screen(screen, path, {best.data(), second.data(), nearest.data(), kSamples}, limits,
+                 stream);
 
   std::vector<float> scores(static_cast<std::size_t>(kParts * kSamples));
   std::vector<float> seconds(scores.size());
