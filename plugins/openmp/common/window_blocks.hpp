@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <lloyd/plugin/abi/dataset_view.hpp>
 #include <lloyd/plugin/abi/types.hpp>
 
 #include "common/tile.hpp"
