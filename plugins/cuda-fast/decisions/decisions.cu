@@ -17,41 +17,63 @@ constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 8;
 constexpr int kLanesPerSample = 8;
 
-// Rows that a thread classifies before their entries are added to the lists.
-constexpr int kRowsPerThread = 8;
+// Rows that a thread classifies between two reservations of list positions.
+constexpr int kRowsPerThread = 4;
 
-// A row that is added to a list.
-struct ListedRow {
-  bool changed = false;     // its label has changed
-  bool open = false;        // its label is not proven
-  std::int32_t former = 0;  // the former label of a changed row
-  float limit = 0;          // OpenSamples::limits of an open row
+// What a row is classified by.
+struct LoadedRow {
+  float best;  // the two lowest scores over all parts, and the centroid of the lowest
+  float second;
+  std::int32_t nearest;
+  std::int32_t former;  // its label before
+  float2 norms;
+
+  // `at`: the row in `summaries`; `row`: in the slab.
+  __device__ void load(const ClassificationArguments& classification, const Summaries& summaries,
+                       int parts, std::int64_t at, std::int64_t row) {
+    former = classification.decision.pass.labels[classification.decision.pass.rows.begin + row];
+    norms = classification.norms[row];
+    best = summaries.best[at];
+    second = summaries.second[at];
+    nearest = summaries.nearest[at];
+    for (int part = 1; part < parts; ++part) {
+      const std::int64_t other = part * summaries.stride + at;
+      const float other_best = summaries.best[other];
+      second = fminf(fminf(second, summaries.second[other]), fmaxf(best, other_best));
+      if (other_best < best) {
+        best = other_best;
+        nearest = summaries.nearest[other];
+      }
+    }
+  }
 };
 
-// Stores the label of a row of the slab if the scores prove it.
-__device__ ListedRow classify(const ClassificationArguments& classification, std::int32_t row,
-                              float best, float second, std::int32_t nearest) {
-  const DecisionArguments& decision = classification.decision;
-  const float2 norms = classification.norms[row];
-  std::int32_t* const label = decision.pass.labels + decision.pass.rows.begin + row;
-  ListedRow listed;
-  listed.former = *label;
+// The outcome of the classification of a row.
+struct ClassifiedRow {
+  bool changed = false;  // its label is proven and has changed
+  bool open = false;     // its label is not proven
+  float limit = 0;       // OpenSamples::limits of an open row
+};
+
+__device__ ClassifiedRow classify(const ClassificationArguments& classification,
+                                  const CentroidNorms& centroids, const LoadedRow& row) {
   const ScreenError error =
-      ScreenError::of_image(norms.x, norms.y, *classification.centroids, classification.steps);
+      ScreenError::of_image(row.norms.x, row.norms.y, centroids, classification.steps);
   // If all centroids are so far from the sample that a column beyond the last one may have the
   // lowest score, or if that may be the score of a far centroid, all of them are candidates.
   const bool may_be_far =
-      classification.centroids->has_far != 0 && !is_distinct(best, second, error);
-  const bool is_centroid = best < kMinPaddingScore && nearest < decision.pass.clusters &&
-                           !may_be_far && (classification.far[nearest] & kFarInImage) == 0;
-  listed.open = !(is_centroid && proves_label(best, second, error));
-  if (listed.open) {
-    listed.limit = is_centroid ? candidate_limit(best, error) : FLT_MAX;
-    return listed;
+      centroids.has_far != 0 && (!is_distinct(row.best, row.second, error) ||
+                                 row.nearest >= classification.decision.pass.clusters ||
+                                 (classification.far[row.nearest] & kFarInImage) != 0);
+  const bool is_centroid = row.best < kMinPaddingScore &&
+                           row.nearest < classification.decision.pass.clusters && !may_be_far;
+  ClassifiedRow classified;
+  classified.open = !(is_centroid && proves_label(row.best, row.second, error));
+  classified.changed = !classified.open && row.former != row.nearest;
+  if (classified.open) {
+    classified.limit = is_centroid ? candidate_limit(row.best, error) : FLT_MAX;
   }
-  listed.changed = listed.former != nearest;
-  if (listed.changed) *label = nearest;
-  return listed;
+  return classified;
 }
 
 // Positions in the lists of changed and open rows. A thread has at most kRowsPerThread entries in
@@ -59,12 +81,13 @@ __device__ ListedRow classify(const ClassificationArguments& classification, std
 class BlockPositions {
  public:
   // Reserves positions for the entries of all threads of the block, by one atomic addition per
-  // list. A list without a counter is left out.
+  // list. `changed_count` may be null: changed rows are then not listed.
   __device__ BlockPositions(unsigned int changed, unsigned int open, unsigned int* changed_count,
                             unsigned int* open_count) {
     __shared__ unsigned int warp_ends[kThreads / 32];
-    __shared__ unsigned int firsts[2];
-    // Both numbers in one word: a block has less than 2^16 entries in each list.
+    __shared__ unsigned int first_changed;
+    __shared__ unsigned int first_open;
+    // Both numbers in one word: a block has fewer than 2^16 entries in each list.
     static_assert(kThreads * kRowsPerThread < 1 << 16);
     const unsigned int lane = threadIdx.x % 32;
     const unsigned int own = open << 16 | changed;
@@ -84,14 +107,14 @@ class BlockPositions {
     if (threadIdx.x == 0) {
       const unsigned int changed_entries = total & 0xffff;
       const unsigned int open_entries = total >> 16;
-      firsts[0] = changed_entries != 0 && changed_count != nullptr
-                      ? atomicAdd(changed_count, changed_entries)
-                      : 0;
-      firsts[1] = open_entries != 0 ? atomicAdd(open_count, open_entries) : 0;
+      first_changed = changed_entries != 0 && changed_count != nullptr
+                          ? atomicAdd(changed_count, changed_entries)
+                          : 0;
+      first_open = open_entries != 0 ? atomicAdd(open_count, open_entries) : 0;
     }
     __syncthreads();
-    changed_ = firsts[0] + (before & 0xffff);
-    open_ = firsts[1] + (before >> 16);
+    changed_ = first_changed + (before & 0xffff);
+    open_ = first_open + (before >> 16);
     __syncthreads();  // the next use of the shared memory may follow
   }
   // The position of this thread's next entry.
@@ -103,27 +126,7 @@ class BlockPositions {
   unsigned int open_ = 0;
 };
 
-// The two lowest scores of a row, and the centroid of the lowest: those of all parts.
-struct MergedSummary {
-  float best;
-  float second;
-  std::int32_t nearest;
-
-  __device__ MergedSummary(const Summaries& summaries, int parts, std::int64_t at)
-      : best(summaries.best[at]), second(summaries.second[at]), nearest(summaries.nearest[at]) {
-    for (int part = 1; part < parts; ++part) {
-      const std::int64_t other = part * summaries.stride + at;
-      const float other_best = summaries.best[other];
-      second = fminf(fminf(second, summaries.second[other]), fmaxf(best, other_best));
-      if (other_best < best) {
-        best = other_best;
-        nearest = summaries.nearest[other];
-      }
-    }
-  }
-};
-
-// `skipped`: rows of the first tile before the slab.
+// `skipped`: rows of the first tile that precede the slab.
 __global__ void classification_kernel(ClassificationArguments classification, std::int64_t skipped,
                                       int parts, Summaries summaries) {
   const DecisionArguments& decision = classification.decision;
@@ -131,57 +134,52 @@ __global__ void classification_kernel(ClassificationArguments classification, st
   if (lloyd_cuda::block_halted(pass.halt)) return;
   const std::int64_t rows = pass.rows.size();
   constexpr int kBlockRows = kThreads * kRowsPerThread;
+  const CentroidNorms centroids = *classification.centroids;
+  std::int32_t* const labels = pass.labels + pass.rows.begin;
   unsigned int changed = 0;
   for (std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * kBlockRows; begin < rows;
        begin += static_cast<std::int64_t>(gridDim.x) * kBlockRows) {
     const std::int64_t first = begin + threadIdx.x;
-    ListedRow listed[kRowsPerThread];
+    LoadedRow loaded[kRowsPerThread];
+#pragma unroll
+    for (int r = 0; r < kRowsPerThread; ++r) {
+      const std::int64_t row = first + r * kThreads < rows ? first + r * kThreads : begin;
+      loaded[r].load(classification, summaries, parts, skipped + row, row);
+    }
+    ClassifiedRow classified[kRowsPerThread];
     unsigned int changed_here = 0;
     unsigned int open_here = 0;
 #pragma unroll
     for (int r = 0; r < kRowsPerThread; ++r) {
-      const std::int64_t i = first + r * kThreads;
-      if (i >= rows) continue;
-      const MergedSummary scores(summaries, parts, skipped + i);
-      listed[r] = classify(classification, static_cast<std::int32_t>(i), scores.best, scores.second,
-                           scores.nearest);
-      changed_here += listed[r].changed ? 1 : 0;
-      open_here += listed[r].open ? 1 : 0;
+      const std::int64_t row = first + r * kThreads;
+      if (row >= rows) continue;
+      classified[r] = classify(classification, centroids, loaded[r]);
+      if (classified[r].changed) labels[row] = loaded[r].nearest;
+      changed_here += classified[r].changed ? 1 : 0;
+      open_here += classified[r].open ? 1 : 0;
     }
     changed += changed_here;
     BlockPositions positions(changed_here, open_here, decision.changed.count, decision.open.count);
 #pragma unroll
     for (int r = 0; r < kRowsPerThread; ++r) {
       const auto row = static_cast<std::int32_t>(first + r * kThreads);
-      if (listed[r].changed && decision.changed.count != nullptr) {
+      if (classified[r].changed && decision.changed.count != nullptr) {
         const unsigned int at = positions.next_changed();
         decision.changed.rows[at] = row;
-        decision.changed.former[at] = listed[r].former;
+        decision.changed.former[at] = loaded[r].former;
       }
-      const unsigned int slot = listed[r].open ? positions.next_open() : 0;
-      const bool has_slot = listed[r].open && slot < decision.open.capacity;
+      const unsigned int slot = classified[r].open ? positions.next_open() : 0;
+      const bool has_slot = classified[r].open && slot < decision.open.capacity;
       if (has_slot) {
         decision.open.rows[slot] = row;
-        decision.open.limits[slot] = listed[r].limit;
+        decision.open.limits[slot] = classified[r].limit;
         decision.open.candidate_counts[slot] = 0;
       }
-      add_row(decision.overflow, row, listed[r].open && !has_slot);
+      add_row(decision.overflow, row, classified[r].open && !has_slot);
     }
   }
   add_block_sum(pass.changed, changed);
 }
-
-// The nearest centroid of a row so far, by the definition: of equal distances, the lower index.
-struct NearestCentroid {
-  double distance;
-  std::int32_t label;  // -1: none yet
-  __device__ void update(double other, std::int32_t index) {
-    if (label < 0 || other < distance || (other == distance && index < label)) {
-      distance = other;
-      label = index;
-    }
-  }
-};
 
 // Several lanes share a sample; each of them evaluates whole distances. The open samples come
 // first, then the hard ones.
@@ -215,7 +213,7 @@ __global__ void decision_kernel(DecisionArguments decision, Samples<T> samples) 
       row = decision.hard.rows[slot - with_slots];
       centroids = pass.clusters;
     }
-    NearestCentroid nearest{0, -1};
+    NearestCentroid nearest;
     for (std::int64_t i = lane; i < centroids; i += kLanesPerSample) {
       const std::int32_t centroid =
           candidates != nullptr ? candidates[i] : static_cast<std::int32_t>(i);
@@ -223,11 +221,7 @@ __global__ void decision_kernel(DecisionArguments decision, Samples<T> samples) 
                                                 pass.centroids + centroid * samples.features),
                      centroid);
     }
-    for (int offset = 1; offset < kLanesPerSample; offset *= 2) {
-      const double distance = __shfl_xor_sync(kFullWarp, nearest.distance, offset);
-      const std::int32_t label = __shfl_xor_sync(kFullWarp, nearest.label, offset);
-      if (label >= 0) nearest.update(distance, label);
-    }
+    nearest.reduce(kLanesPerSample);
     const bool stores = decides && lane == 0;
     if (store_label(decision, row, nearest.label, stores)) ++changed;
     if (stores) ++decided;

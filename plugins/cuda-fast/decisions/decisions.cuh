@@ -9,6 +9,28 @@ namespace lloyd_cuda_fast {
 
 inline constexpr unsigned int kFullWarp = 0xffffffffu;
 
+/// The nearest centroid of a row so far, by the definition: of equal distances, the lower index.
+struct NearestCentroid {
+  double distance = 0;
+  std::int32_t label = -1;  ///< -1: none yet
+
+  __device__ void update(double other, std::int32_t index) {
+    if (label < 0 || other < distance || (other == distance && index < label)) {
+      distance = other;
+      label = index;
+    }
+  }
+  /// The nearest of groups of `lanes` neighbouring lanes, in all of them. All lanes of a warp must
+  /// call it.
+  __device__ void reduce(int lanes) {
+    for (int offset = 1; offset < lanes; offset *= 2) {
+      const double other = __shfl_xor_sync(kFullWarp, distance, offset);
+      const std::int32_t index = __shfl_xor_sync(kFullWarp, label, offset);
+      if (index >= 0) update(other, index);
+    }
+  }
+};
+
 /// The position in a list for each lane of the warp with `adds`: one atomic addition per warp. All
 /// lanes of a warp must call it.
 __device__ inline unsigned int reserve_positions(unsigned int* count, bool adds) {
