@@ -1,4 +1,4 @@
-// cuda-fast: exact labels by screening on tensor cores.
+// cuda-fast: exact labels, screened on tensor cores, or in float32 with few features.
 #include <string>
 
 #include "cuda/backend.hpp"
@@ -24,7 +24,7 @@ constexpr lloyd::ParameterInfo kParameters[] = {
 
 constexpr lloyd::BackendInfo make_info() {
   lloyd::BackendInfo info;
-  info.summary = "CUDA: exact labels, screened on tensor cores";
+  info.summary = "CUDA: exact labels, screened on tensor cores, or in float32 with few features";
   info.algorithm = "lloyd";
   info.capabilities = lloyd_cuda::kCudaCapabilities;
   info.accuracy = lloyd::Accuracy::exact;
@@ -92,14 +92,16 @@ struct FastPlugin {
     problem.uses_tensor_cores =
         lloyd_cuda_fast::may_use_tensor_cores(parameters.choice("path"), shape.features);
     // Without a device, those of an H100.
-    problem.shared_bytes = 227 << 10;
-    problem.multiprocessors = 132;
+    lloyd_cuda::DeviceLimits limits;
+    limits.shared_bytes_per_block = 227 << 10;
+    limits.multiprocessors = 132;
     if (card_bytes > 0) {
-      const lloyd_cuda::DeviceLimits limits =
-          lloyd_cuda::read_limits(static_cast<int>(parameters.integer("device")));
-      problem.shared_bytes = limits.shared_bytes_per_block;
-      problem.multiprocessors = limits.multiprocessors;
+      limits = lloyd_cuda::read_limits(static_cast<int>(parameters.integer("device")));
     }
+    problem.shared_bytes = limits.shared_bytes_per_block;
+    problem.multiprocessors = limits.multiprocessors;
+    problem.may_fuse = parameters.choice("path") == lloyd_cuda_fast::kAutoPath &&
+                       lloyd_cuda_fast::can_run_fused(shape.clusters, shape.features, limits);
     return plan_fast(problem, available);
   }
 };

@@ -16,12 +16,14 @@ struct FastProblem {
   std::int64_t clusters = 0;      ///< k
   double row_bytes = 0;           ///< of a resident sample; 0: it is read in place
   bool uses_tensor_cores = true;  ///< false: ScreenPath::direct
+  bool may_fuse = false;          ///< true: one kernel labels and sums if all samples fit
   std::int64_t shared_bytes = 0;  ///< DeviceLimits::shared_bytes_per_block
   int multiprocessors = 0;        ///< of the device
 };
 
 /// What is kept in device memory, and the rows that are processed at a time: a slab.
 struct FastPlan {
+  bool fused = false;           ///< true: one kernel labels and sums; only `store` is used
   ScreenShape shape;            ///< not feasible: the screen is direct
   lloyd_cuda::StorePlan store;  ///< device_bytes includes the fragments, if kept
   /// True: the fragments of all samples stay in device memory. False: those of a slab are computed
@@ -60,6 +62,12 @@ constexpr double slab_row_bytes(const ScreenShape& shape, bool with_fragments) {
 /// The plan for a problem within `available` bytes of device memory.
 inline FastPlan plan_fast(const FastProblem& problem, double available) {
   FastPlan plan;
+  if (problem.may_fuse) {
+    plan.store =
+        lloyd_cuda::plan_store(problem.samples, problem.row_bytes, std::max(available, 0.0));
+    plan.fused = plan.store.is_resident();
+    if (plan.fused) return plan;
+  }
   if (problem.uses_tensor_cores) {
     plan.shape = screen_shape(problem.clusters, problem.features, problem.shared_bytes,
                               problem.multiprocessors);

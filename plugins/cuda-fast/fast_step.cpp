@@ -4,6 +4,7 @@
 
 #include "cuda-fast/screens/self_test.hpp"
 #include "cuda/device/check.hpp"
+#include "cuda/fused/iterations_layout.hpp"
 #include "cuda/loop/loop.hpp"
 #include "cuda/memory/memory_limit.hpp"
 #include "cuda/memory/problem_shape.hpp"
@@ -16,10 +17,12 @@ using lloyd_cuda::Samples;
 
 namespace {
 
-// Rows whose features are read four at a time begin at multiples of 16 bytes.
+// In bytes, for loads of four values, or of two by the fused kernel.
 template <class T>
 std::int64_t row_alignment(std::int64_t features) {
-  return features % 4 == 0 ? 16 : static_cast<std::int64_t>(sizeof(T));
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  if (features % 4 == 0) return 16;
+  return features == 2 && kBytes == 4 ? 8 : kBytes;
 }
 
 }  // namespace
@@ -54,13 +57,15 @@ template <class T>
 FastStep<T>::FastStep(const lloyd::DatasetView& dataset, const lloyd::ParameterList& parameters,
                       const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream)
     : dataset_(dataset),
-      limits_(limits),
+      device_{limits, {}},
+      path_is_auto_(parameters.choice("path") == kAutoPath),
       path_(path_for(parameters.choice("path"), dataset.features, limits.device)),
       limit_mebibytes_(parameters.integer("memory_limit")),
       card_bytes_(lloyd_cuda::bytes_beside_rows(dataset, limits.total_bytes)),
       stream_(stream),
       store_(dataset, lloyd_cuda::Layout::aos, row_alignment<T>(dataset.features)),
-      units_(dataset) {
+      units_(dataset),
+      fused_units_(fused_units(units_.on_host())) {
   if (path_ != ScreenPath::direct && !passes_self_test(path_, limits, stream)) {
     path_ = ScreenPath::direct;
     failed_self_test_ = true;
@@ -75,7 +80,7 @@ void FastStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_r
     clusters_ = 0;  // if an allocation below fails, nothing is prepared
     workspace_.reset();
     hold_samples(clusters);
-    allocate_workspace(clusters);
+    if (!plan_.fused) allocate_workspace(clusters);
     clusters_ = clusters;
   }
   fallbacks_.fill_bytes(0, stream_);
@@ -93,8 +98,9 @@ void FastStep<T>::hold_samples(std::int64_t clusters) {
   problem.clusters = clusters;
   problem.row_bytes = store_.row_bytes();
   problem.uses_tensor_cores = path_ != ScreenPath::direct;
-  problem.shared_bytes = limits_.shared_bytes_per_block;
-  problem.multiprocessors = limits_.multiprocessors;
+  problem.may_fuse = path_is_auto_ && can_run_fused(clusters, dataset_.features, device_.limits);
+  problem.shared_bytes = device_.limits.shared_bytes_per_block;
+  problem.multiprocessors = device_.limits.multiprocessors;
   const FastPlan plan = plan_fast(problem, available);
   if (!plan.store.feasible) {
     throw lloyd::StatusError(
@@ -155,7 +161,53 @@ void FastStep<T>::allocate_workspace(std::int64_t clusters) {
 }
 
 template <class T>
+FusedArguments FastStep<T>::fused_arguments(const Pass& pass) const {
+  return {fused_units_, units_.get().origin, fallbacks_.data(),
+          fused_configuration(pass.clusters, dataset_.features, pass.scale.shared_limbs,
+                              device_.limits)};
+}
+
+template <class T>
+bool FastStep<T>::assign_and_finish(const Pass& pass, const lloyd_cuda::Finish& finish) {
+  if (!plan_.fused) return false;
+  store_.walk(pass.rows, nullptr, *cancel_requested_, pass.stream,
+              [&](lloyd::RowRange, const Samples<T>& samples) {
+                enqueue_fused_pass(pass, samples, fused_arguments(pass), device_, finish);
+              });
+  return true;
+}
+
+template <class T>
+bool FastStep<T>::run_iterations(const lloyd_cuda::IterationArguments& first,
+                                 const lloyd_cuda::IterationArguments& second, int count) {
+  const Pass& pass = first.pass;
+  if (!plan_.fused ||
+      !lloyd_cuda_fused::suits_one_block(pass.rows.size(), pass.clusters, dataset_.features)) {
+    return false;
+  }
+  const FusedArguments arguments = fused_arguments(pass);
+  if (!lloyd_cuda_fused::can_iterate(arguments.configuration, pass.clusters, dataset_.features,
+                                     device_.limits)) {
+    return false;
+  }
+  store_.walk(pass.rows, nullptr, *cancel_requested_, pass.stream,
+              [&](lloyd::RowRange, const Samples<T>& samples) {
+                enqueue_fused_iterations(first, second, count, samples, arguments, device_);
+              });
+  return true;
+}
+
+template <class T>
 void FastStep<T>::assign(const Pass& pass) {
+  if (plan_.fused) {
+    store_.walk(pass.rows, pass.halt, *cancel_requested_, pass.stream,
+                [&](lloyd::RowRange rows, const Samples<T>& samples) {
+                  Pass part = pass;
+                  part.rows = rows;
+                  enqueue_fused_pass(part, samples, fused_arguments(pass), device_);
+                });
+    return;
+  }
   if (has_all_fragments_ || !uses_tensor_cores()) convert_centroids(pass);
   store_.walk(pass.rows, pass.halt, *cancel_requested_, pass.stream,
               [&](lloyd::RowRange rows, const Samples<T>& samples) {
@@ -170,7 +222,7 @@ void FastStep<T>::assign(const Pass& pass) {
 template <class T>
 void FastStep<T>::convert_centroids(const Pass& pass) const {
   workspace_->centroids.enqueue(pass.centroids, units_.get(), largest_norms_.data(),
-                                limits_.multiprocessors, pass.stream);
+                                device_.limits.multiprocessors, pass.stream);
 }
 
 template <class T>
@@ -190,12 +242,12 @@ void FastStep<T>::assign_slab(const Pass& slab, const Samples<T>& samples) {
     screen_slab(decision, samples);
   } else {
     enqueue_direct_screen(decision, samples, DirectRows::all, workspace_->centroids, units_.get(),
-                          limits_.multiprocessors);
+                          device_.limits.multiprocessors);
   }
-  enqueue_decision(decision, samples, limits_.multiprocessors);
+  enqueue_decision(decision, samples, device_.limits.multiprocessors);
   if (!slab.accumulates()) return;
   slab.begin_phase(lloyd_cuda::Phase::update);
-  sums.enqueue(slab, samples, !moves_changed, limits_.multiprocessors);
+  sums.enqueue(slab, samples, !moves_changed, device_.limits.multiprocessors);
 }
 
 // Screens a slab on tensor cores. Sets decision.open.
@@ -226,12 +278,12 @@ void FastStep<T>::screen_slab(DecisionArguments& decision, const Samples<T>& sam
   classification.centroids = memory.centroids.image_norms();
   classification.far = memory.centroids.far();
   classification.steps = plan_.shape.steps;
-  enqueue_screen(screen, path_, summaries, limits_, slab.stream);
+  enqueue_screen(screen, path_, summaries, device_.limits, slab.stream);
   enqueue_classification(classification, summaries, plan_.shape.parts,
                          slab.rows.begin - first_tile_row(screen));
-  enqueue_candidates(screen, path_, decision, limits_);
+  enqueue_candidates(screen, path_, decision, device_.limits);
   enqueue_direct_screen(decision, samples, DirectRows::overflow, memory.centroids, units_.get(),
-                        limits_.multiprocessors);
+                        device_.limits.multiprocessors);
 }
 
 template <class T>
@@ -250,6 +302,7 @@ std::int64_t FastStep<T>::exact_fallbacks() {
 
 template <class T>
 std::string FastStep<T>::notes() const {
+  if (plan_.fused) return "labels and sums in one kernel, screen in float32";
   std::string note = "direct screen in float32";
   if (failed_self_test_) note += ", since the tensor cores failed their self-test";
   if (uses_tensor_cores()) {

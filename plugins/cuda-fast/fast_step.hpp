@@ -13,6 +13,7 @@
 #include "cuda-fast/conversions/sample_fragments.hpp"
 #include "cuda-fast/decisions/decisions.hpp"
 #include "cuda-fast/decisions/slab_sums.hpp"
+#include "cuda-fast/fused/fused_pass.hpp"
 #include "cuda-fast/screens/direct_screen.hpp"
 #include "cuda-fast/screens/screen.hpp"
 #include "cuda/device/device_limits.hpp"
@@ -25,11 +26,10 @@ namespace lloyd_cuda_fast {
 /// The choices of the parameter `path`, in the order of its schema.
 enum PathChoice : std::int64_t { kAutoPath, kWgmmaPath, kMmaPath, kDirectPath };
 
-/// True if a device with tensor cores screens samples of d features on them. With fewer features,
-/// the rounding to FP16 leaves too many labels open.
+/// True if a device with tensor cores screens samples of d features on them, unless they suit one
+/// pass.
 constexpr bool may_use_tensor_cores(std::int64_t choice, std::int64_t features) {
-  constexpr std::int64_t kMinFeatures = 9;
-  return choice == kAutoPath ? features >= kMinFeatures : choice != kDirectPath;
+  return choice == kAutoPath ? features >= kMinTensorCoreFeatures : choice != kDirectPath;
 }
 
 /// The path for a choice on a device. Throws StatusError `unsupported` if the device cannot take
@@ -37,7 +37,8 @@ constexpr bool may_use_tensor_cores(std::int64_t choice, std::int64_t features) 
 ScreenPath path_for(std::int64_t choice, std::int64_t features, int device);
 
 /// Assigns samples slab by slab: a screen proves most labels, the definition decides the others,
-/// and the samples whose label has changed are added to the sums.
+/// and the samples whose label has changed are added to the sums. With few features and
+/// clusters, one kernel labels and sums the samples instead.
 template <class T>
 class FastStep final : public lloyd_cuda::Step<T> {
  public:
@@ -50,6 +51,9 @@ class FastStep final : public lloyd_cuda::Step<T> {
 
   void prepare(std::int64_t clusters, const CancelRequested& cancel_requested) override;
   void assign(const lloyd_cuda::Pass& pass) override;
+  bool assign_and_finish(const lloyd_cuda::Pass& pass, const lloyd_cuda::Finish& finish) override;
+  bool run_iterations(const lloyd_cuda::IterationArguments& first,
+                      const lloyd_cuda::IterationArguments& second, int count) override;
   void for_each_part(lloyd::RowRange rows, const std::int32_t* skip,
                      const typename lloyd_cuda::Step<T>::Body& body) override;
   bool sums_only_changes() const override { return true; }
@@ -83,12 +87,14 @@ class FastStep final : public lloyd_cuda::Step<T> {
   Fragments fragments_of(std::int64_t first_row) const {
     return {fragments_.data(), norms_.data(), first_row, plan_.shape.steps};
   }
+  FusedArguments fused_arguments(const lloyd_cuda::Pass& pass) const;
   void convert_centroids(const lloyd_cuda::Pass& pass) const;
   void assign_slab(const lloyd_cuda::Pass& slab, const lloyd_cuda::Samples<T>& samples);
   void screen_slab(DecisionArguments& decision, const lloyd_cuda::Samples<T>& samples);
 
   lloyd::DatasetView dataset_;
-  lloyd_cuda::DeviceLimits limits_;
+  lloyd_cuda_fused::Device device_;
+  bool path_is_auto_;  // path=auto
   ScreenPath path_;
   bool failed_self_test_ = false;  // by the self-test
   std::int64_t limit_mebibytes_;
@@ -98,6 +104,7 @@ class FastStep final : public lloyd_cuda::Step<T> {
   const CancelRequested* cancel_requested_ = &never_cancelled_;
   lloyd_cuda::SampleStore<T> store_;
   ResidentUnits units_;
+  FusedUnits fused_units_;
   lloyd_cuda::DeviceBuffer<SampleNorms> largest_norms_{1};
   lloyd_cuda::DeviceBuffer<unsigned long long> fallbacks_{1};
   FastPlan plan_;

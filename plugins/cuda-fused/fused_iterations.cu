@@ -1,6 +1,6 @@
 // The kernel that runs iterations of a small fit in one block.
 #include "cuda/fused/fused_iterations.cuh"
-#include "float_labeler.cuh"
+#include "float_labeller.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {
@@ -10,7 +10,7 @@ void enqueue_iterations(const IterationArguments& first, const IterationArgument
                         int count, const Samples<T>& samples, const Configuration& configuration,
                         Device& device) {
   launch_for<T>(first.pass, samples.features, [&]<class Real, int D>() {
-    launch_iterations<FloatLabeler<T, Real, D, CentroidSpace::shared>>(
+    launch_iterations<FloatLabeller<T, Real, D, CentroidSpace::shared>>(
         first, second, count, samples, {}, configuration, device);
   });
 }

@@ -1,6 +1,6 @@
 // The kernel that labels samples and, if fused, sums them in shared memory.
 #include "cuda/device/constant_memory_lock.hpp"
-#include "float_labeler.cuh"
+#include "float_labeller.cuh"
 #include "kernels.hpp"
 
 namespace lloyd_cuda_fused {
@@ -11,10 +11,10 @@ void launch_in_space(const Pass& pass, const Samples<T>& samples,
                      const Configuration& configuration, Device& device, const Finish& finish) {
   switch (configuration.space) {
     case CentroidSpace::shared:
-      return launch_pass<FloatLabeler<T, Real, D, CentroidSpace::shared>>(
+      return launch_pass<FloatLabeller<T, Real, D, CentroidSpace::shared>>(
           pass, samples, {}, configuration, device, finish);
     case CentroidSpace::global:
-      return launch_pass<FloatLabeler<T, Real, D, CentroidSpace::global>>(
+      return launch_pass<FloatLabeller<T, Real, D, CentroidSpace::global>>(
           pass, samples, {}, configuration, device, finish);
     case CentroidSpace::constant:
       break;
@@ -27,8 +27,8 @@ void launch_in_space(const Pass& pass, const Samples<T>& samples,
                         static_cast<std::size_t>(pass.clusters * samples.features) * sizeof(Real),
                         0, cudaMemcpyDeviceToDevice, pass.stream),
                     "copying centroids to constant memory");
-  launch_pass<FloatLabeler<T, Real, D, CentroidSpace::constant>>(pass, samples, {}, configuration,
-                                                                 device, finish);
+  launch_pass<FloatLabeller<T, Real, D, CentroidSpace::constant>>(pass, samples, {}, configuration,
+                                                                  device, finish);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void enqueue_pass(const lloyd_cuda::Pass& pass, const lloyd_cuda::Samples<T>& sa
                   const lloyd_cuda::Finish& finish = {});
 
 /// Runs `count` iterations over all samples in one block, for problems too small to fill more. They
-/// alternate between two sets of arguments, neither of which has a Finish::report.
+/// alternate between two sets of arguments, neither of which has a Finish::ring.
 template <class T>
 void enqueue_iterations(const lloyd_cuda::IterationArguments& first,
                         const lloyd_cuda::IterationArguments& second, int count,

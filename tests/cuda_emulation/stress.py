@@ -21,8 +21,10 @@ work.mkdir(parents=True, exist_ok=True)
 
 
 def make_data(rng, dtype):
-    kind = rng.choice(["few", "few", "middle", "many features", "many clusters", "long"])
+    kind = rng.choice(["few", "few", "fused", "middle", "many features", "many clusters", "long"])
     n, d, k = rng.randint(1, 500), rng.randint(1, 40), rng.randint(1, 60)
+    if kind == "fused":
+        n, d, k = rng.randint(1, 12000), rng.randint(1, 16), rng.randint(1, 130)
     if kind == "middle":
         n, d, k = rng.randint(100, 500), rng.randint(9, 300), rng.randint(1, 200)
     if kind == "many features":
@@ -90,7 +92,10 @@ while time.time() - begin < float(seconds):
             options[options.index("--seeding") + 1] = str(work / "far.npy")
     special = []
     if plugin == "cuda-fast":
-        special += ["--param", "path=" + rng.choice(["auto", "wgmma", "wgmma", "mma", "mma", "direct"])]
+        paths = ["auto", "wgmma", "wgmma", "mma", "mma", "direct"]
+        if x.shape[1] <= 16:
+            paths += 6 * ["auto"]  # the fused kernel, if there are few clusters
+        special += ["--param", "path=" + rng.choice(paths)]
     order = rng.choice([0, -1, rng.randrange(1, 1000)])
     command, result = fit(plugin, data, k, options + special, "emulated", order)
     _, expected = fit("openmp", data, k, options, "expected")

@@ -146,7 +146,7 @@ TEST_P(FastPath, AllLabelsOfALargeFitFollowTheDefinition) {
 }
 
 std::vector<std::string> paths_of_this_device() {
-  std::vector<std::string> paths = {"direct"};
+  std::vector<std::string> paths = {"auto", "direct"};
   const auto fast = backend("cuda-fast");
   ProblemShape shape;
   shape.samples = 100;

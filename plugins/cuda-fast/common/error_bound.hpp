@@ -24,6 +24,14 @@ struct CentroidNorms {
   float bias_residual = 0;
   float mu = 0;       ///< the constant in all scores
   float has_far = 0;  ///< 1 if there are far centroids
+
+  /// Raises each value to at least that of `other`.
+  LLOYD_HOST_DEVICE void raise(const CentroidNorms& other) {
+    residual_ratio = std::fmax(residual_ratio, other.residual_ratio);
+    bias_residual = std::fmax(bias_residual, other.bias_residual);
+    mu = std::fmax(mu, other.mu);
+    has_far = std::fmax(has_far, other.has_far);
+  }
 };
 
 /// Relative error of one step of an accumulation by a tensor core (step 3).
@@ -75,8 +83,12 @@ class ScreenError {
   /// Bounds |S' - S| for a centroid at `distance` from y (steps 1 to 3 and 5 to 7). Infinite or NaN
   /// if a norm is.
   LLOYD_HOST_DEVICE float at(float distance) const {
+    return for_centroids(rounded_ + residual_ + distance);
+  }
+  /// Bounds |S' - S| for every centroid with a norm of at most `centroid`, unless it is far, and
+  /// every sample whose norms are at most those of this error.
+  LLOYD_HOST_DEVICE float for_centroids(float centroid) const {
     const float norm = rounded_ + residual_;
-    const float centroid = norm + distance;
     const float nu = centroids_.residual_ratio * centroid + nu0_;
     const float rounding = 2 * (residual_ * centroid + rounded_ * nu) + centroids_.bias_residual;
     const float sum = norm + centroid + nu;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cuda-fast/conversions/rounding.cuh"
+#include "cuda-fast/conversions/rounded_form.cuh"
 #include "cuda/device/check.hpp"
 
 namespace lloyd_cuda_fast {
@@ -38,21 +38,6 @@ struct ConversionArguments {
   }
 };
 
-// Maxima over the centroids of a warp, then of a block.
-__device__ void raise_maximum(float* largest, float value) {
-  // Non-negative floats are ordered like their bits.
-  atomicMax(reinterpret_cast<int*>(largest), __float_as_int(value));
-}
-__device__ void raise_maximum(CentroidNorms& largest, const CentroidNorms& norms) {
-  raise_maximum(&largest.residual_ratio, norms.residual_ratio);
-  raise_maximum(&largest.bias_residual, norms.bias_residual);
-  raise_maximum(&largest.mu, norms.mu);
-  raise_maximum(&largest.has_far, norms.has_far);
-}
-__device__ void raise_local_maximum(float& largest, double value) {
-  largest = fmaxf(largest, __double2float_ru(value));
-}
-
 // Maxima that other blocks have written.
 __device__ CentroidNorms load(const CentroidNorms& norms) {
   CentroidNorms loaded;
@@ -77,39 +62,6 @@ __device__ double store_bias(const ConversionArguments& forms, std::int64_t cent
   }
   return fabs(rest) * kBiasUnit;
 }
-
-// One form of a centroid: the squares of its rounded values and residuals. All lanes of the warp
-// call its functions.
-struct RoundedForm {
-  double rounded = 0;
-  double residual = 0;
-  bool is_far = false;
-
-  __device__ void add(double exact, double approximation, bool clamped) {
-    rounded += approximation * approximation;
-    residual += (exact - approximation) * (exact - approximation);
-    is_far |= clamped;
-  }
-  __device__ void reduce() {
-    rounded = sum_of_warp(rounded);
-    residual = sum_of_warp(residual);
-    is_far = __any_sync(0xffffffffu, is_far) != 0;
-  }
-  // The bias. A clamped form has that of its own values: BOUND.md, step 8.
-  __device__ double squared_norm(double squared) const { return is_far ? rounded : squared; }
-  // `nu0`: of ScreenError; `bias_residual`: of the stored bias, in squared units of the screen.
-  __device__ void raise_norms(CentroidNorms& norms, double squared, double nu0,
-                              double bias_residual) const {
-    if (is_far) {
-      norms.has_far = 1;
-      return;
-    }
-    const double norm = sqrt(squared);
-    const double nu = sqrt(residual) * kMargin + norm * 0x1p-40;
-    if (nu > nu0) raise_local_maximum(norms.residual_ratio, (nu - nu0) / norm * kMargin);
-    raise_local_maximum(norms.bias_residual, bias_residual * kMargin + squared * 0x1p-40);
-  }
-};
 
 // mu: 1.25 times the error bound for centroids among the samples, plus 2^-6, so that no computed
 // score is negative.
@@ -141,8 +93,7 @@ __global__ void __launch_bounds__(kThreads)
     for (std::int64_t j = lane; j < forms.features; j += 32) {
       const double value = (centroids[c * forms.features + j] - units.origin[j]) * units.scale;
       squared += value * value;
-      constexpr double kMaxSingle = 1e15;  // so that no score overflows
-      const auto single = static_cast<float>(fmin(fmax(value, -kMaxSingle), kMaxSingle));
+      const float single = clamped_single(value);
       forms.values[c * forms.features + j] = -2 * single;
       singles.add(value, static_cast<double>(single), !(fabs(value) <= kMaxSingle));
       if (!has_image) continue;
@@ -153,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     squared = sum_of_warp(squared);
     singles.reduce();
-    singles.raise_norms(own_values, squared, 0x1p-140, units.underflow);
+    singles.raise_norms(own_values, squared, kSingleUnderflow, units.underflow);
     if (lane == 0) forms.biases[c] = static_cast<float>(singles.squared_norm(squared));
     unsigned int far = singles.is_far ? kFarInValues : 0;
     if (has_image) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cuda-fast/common/screen_units.hpp"
 #include "cuda-fast/conversions/rounding.cuh"
 #include "cuda/device/check.hpp"
 #include "cuda/passes/halt_flag.cuh"
@@ -104,13 +103,10 @@ __global__ void sample_conversion_kernel(Samples<T> samples, lloyd::RowRange row
 
 }  // namespace
 
-ResidentUnits::ResidentUnits(const lloyd::DatasetView& dataset) {
-  const ScreenUnits chosen = choose_units(dataset);
-  scale_ = chosen.scale;
-  underflow_ = chosen.underflow;
+ResidentUnits::ResidentUnits(const lloyd::DatasetView& dataset) : units_(choose_units(dataset)) {
   origin_.resize(dataset.features);
-  lloyd_cuda::check(cudaMemcpy(origin_.data(), chosen.origin.data(),
-                               chosen.origin.size() * sizeof(double), cudaMemcpyHostToDevice),
+  lloyd_cuda::check(cudaMemcpy(origin_.data(), units_.origin.data(),
+                               units_.origin.size() * sizeof(double), cudaMemcpyHostToDevice),
                     "copying the origin to the device");
   lloyd_cuda::check(cudaStreamSynchronize(cudaStreamLegacy), "copying the origin to the device");
 }

@@ -8,6 +8,7 @@
 #include <lloyd/plugin/abi/dataset_view.hpp>
 
 #include "cuda-fast/common/error_bound.hpp"
+#include "cuda-fast/common/screen_units.hpp"
 #include "cuda/device/buffer.hpp"
 #include "cuda/passes/samples.hpp"
 
@@ -34,12 +35,12 @@ class ResidentUnits {
  public:
   /// Synchronous. Throws StatusError.
   explicit ResidentUnits(const lloyd::DatasetView& dataset);
-  DeviceUnits get() const { return {origin_.data(), scale_, underflow_}; }
+  DeviceUnits get() const { return {origin_.data(), units_.scale, units_.underflow}; }
+  const ScreenUnits& on_host() const { return units_; }
 
  private:
+  ScreenUnits units_;
   lloyd_cuda::DeviceBuffer<double> origin_;
-  double scale_ = 1;
-  double underflow_ = 0;
 };
 
 /// Enqueues the conversion of rows to fragments. `rows` begins at fragments.first_row. Raises

@@ -1,9 +1,9 @@
 #include "cuda-fast/screens/direct_screen.hpp"
 
 #include <algorithm>
-#include <cfloat>
 
 #include "cuda-fast/decisions/decisions.cuh"
+#include "cuda-fast/screens/lowest_scores.cuh"
 #include "cuda/device/check.hpp"
 #include "cuda/passes/halt_flag.cuh"
 
@@ -15,25 +15,6 @@ using lloyd_cuda::Samples;
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 4;
-
-// The two lowest scores of a sample, and the centroid of the lowest.
-struct LowestScores {
-  float best = FLT_MAX;
-  float second = FLT_MAX;
-  std::int32_t nearest = 0;
-
-  __device__ __forceinline__ void update(float score, std::int32_t centroid) {
-    second = fminf(second, fmaxf(best, score));
-    nearest = score < best ? centroid : nearest;
-    best = fminf(best, score);
-  }
-  __device__ __forceinline__ void merge(float other_best, float other_second,
-                                        std::int32_t other_nearest) {
-    second = fminf(fminf(second, other_second), fmaxf(best, other_best));
-    nearest = other_best < best ? other_nearest : nearest;
-    best = fminf(best, other_best);
-  }
-};
 
 // Arguments of the screen.
 template <class T>
@@ -65,9 +46,8 @@ struct DirectScreenArguments {
   // lanes of a warp must call it. Returns 1 if the label has changed.
   __device__ unsigned int store_or_list(std::int64_t i, bool exists, const LowestScores& scores,
                                         float squared_norm) const {
-    const float norm = sqrtf(squared_norm) *
-                       (1 + static_cast<float>(samples.features + 4) * 0x1p-24f) * kBoundSlack;
-    const ScreenError error = ScreenError::of_values(norm, *norms, samples.features);
+    const ScreenError error = ScreenError::of_values(
+        rounded_up_norm(squared_norm, samples.features), *norms, samples.features);
     const bool proven = (far[scores.nearest] & kFarInValues) == 0 &&
                         proves_label(scores.best, scores.second, error);
     const std::int32_t at = exists ? row(i) : 0;

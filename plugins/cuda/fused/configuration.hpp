@@ -26,13 +26,13 @@ struct Request {
   std::int64_t clusters = 0;        ///< k
   std::int64_t features = 0;        ///< d
   std::int64_t centroid_bytes = 0;  ///< bytes per centroid value as the kernel reads it
-  /// Values that the kernel keeps in shared memory per centroid; 0: d.
+  /// Values per centroid in shared memory, with padding and bias; 0: d.
   std::int64_t centroid_values = 0;
-  std::int64_t fixed_bytes = 0;    ///< shared memory beside the centroids that labels need
-  int limbs = 1;                   ///< lloyd_cuda::SumScale::shared_limbs
-  int block_size = 1024;           ///< maximum threads per block, as requested
-  bool split = false;              ///< true: a second kernel computes the sums
-  bool sums_only_changes = false;  ///< true: later passes add changed samples in the first kernel
+  std::int64_t labeller_bytes = 0;  ///< shared memory of the labeller besides the centroids
+  int limbs = 1;                    ///< lloyd_cuda::SumScale::shared_limbs
+  int block_size = 1024;            ///< maximum threads per block, as requested
+  bool split = false;               ///< true: a second kernel computes the sums
+  bool sums_only_changes = false;   ///< true: later passes add changed samples in the first kernel
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
 };
 
@@ -59,7 +59,8 @@ struct Configuration {
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::global;
   int block_size = 0;                ///< maximum threads per block of the first kernel
   bool fused = false;                ///< true: the first kernel also computes the sums
-  std::int64_t centroids_bytes = 0;  ///< shared memory of the centroids; 0 if they are elsewhere
+  std::int64_t centroids_bytes = 0;  ///< shared memory of the labeller, centroids included; 0 if
+                                     ///< they are elsewhere
   Tile tile;                         ///< the sums of a block; all of k x d if fused
   std::int64_t tile_bytes = 0;       ///< shared memory of `tile`
 

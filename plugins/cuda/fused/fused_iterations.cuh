@@ -44,8 +44,8 @@ __device__ inline void load(const IterationArguments& arguments, std::int64_t ce
   }
 }
 
-// Writes what the next iteration, `arguments`, reads: its centroids and totals; and the former
-// centroids, if `moved`.
+// Writes centroids and totals to where iteration `arguments` reads them. `moved`: also the former
+// centroids.
 __device__ inline void store(const IterationArguments& arguments, const IterationArguments& other,
                              std::int64_t cells, const BlockState& state, int slot, bool moved) {
   for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) {
@@ -62,7 +62,7 @@ __device__ inline void store(const IterationArguments& arguments, const Iteratio
   }
 }
 
-// Adds the sums of the block to those in `state`. Returns true to all threads if a cluster is
+// Adds the sums of the block to those in `state`. Returns true in all threads if a cluster is
 // empty.
 __device__ inline bool add_sums(const BlockSums& sums, const Finish& finish,
                                 const BlockState& state) {
@@ -98,13 +98,14 @@ __device__ inline void clear_totals(std::int64_t clusters, std::int64_t cells,
   for (std::int64_t c = threadIdx.x; c < clusters; c += blockDim.x) state.counts[c] = 0;
 }
 
-// `count` iterations by one block, which alternate between two sets of arguments. Equal in effect
-// to as many passes with finish_iteration().
-template <class Labeler>
-__global__ void __launch_bounds__(Labeler::kMaxThreads, 1)
+// Runs `count` iterations in one block, alternating between two sets of arguments. The results are
+// those of `count` passes with finish_iteration().
+template <class Labeller>
+__global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
     iterations_kernel(IterationArguments first, IterationArguments second, int count,
-                      Samples<typename Labeler::Value> samples, typename Labeler::Arguments labels,
-                      Configuration configuration, IterationsLayout layout) {
+                      Samples<typename Labeller::Value> samples,
+                      typename Labeller::Arguments labels, Configuration configuration,
+                      IterationsLayout layout) {
   extern __shared__ __align__(16) unsigned long long shared_memory[];
   if (lloyd_cuda::block_halted(first.pass.halt)) return;
   const std::int64_t clusters = first.pass.clusters;
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(Labeler::kMaxThreads, 1)
   work.updates_totals = false;
   work.reads_labels = first.pass.changed != nullptr;
   BlockSums sums(configuration.tile, block_memory, 0, 0);
-  Labeler labeler(labels, clusters, samples.features, shared_memory);
+  Labeller labeller(labels, clusters, samples.features, shared_memory);
   LoopState& loop = *first.finish.state;
   std::int64_t finished = loop.iterations;
   load(first, cells, state);
@@ -138,15 +139,15 @@ __global__ void __launch_bounds__(Labeler::kMaxThreads, 1)
     const Finish& finish = arguments.finish;
     double* const centroids = state.centroids[i % 2];
     double* const next = state.centroids[1 - i % 2];
-    // Needed after the pass only, so that its latency is hidden.
+    // Read early: the pass hides the latency.
     const std::int32_t halted =
         threadIdx.x == 0 ? *static_cast<volatile std::int32_t*>(&loop.halt) : 0;
     __syncthreads();
-    labeler.load(centroids);
+    labeller.load(centroids);
     sums.clear();
     __syncthreads();
     unsigned int changed =
-        assign_rows(arguments.pass, samples, labeler, work, sums, bytes + layout.queues);
+        assign_rows(arguments.pass, samples, labeller, work, sums, bytes + layout.queues);
     if (work.reads_labels) {
       changed = sum_of_warp(changed);
       if (threadIdx.x % 32 == 0 && changed != 0) {
@@ -183,7 +184,7 @@ __global__ void __launch_bounds__(Labeler::kMaxThreads, 1)
     __syncthreads();
     if (memory.halted) halt = lloyd_cuda::kHaltStopped;
   }
-  labeler.finish();
+  labeller.finish();
   __syncthreads();
   const IterationArguments& next = arguments_of(first, second, i);
   store(next, arguments_of(first, second, i + 1), cells, state, i % 2, i > 0);
@@ -195,21 +196,21 @@ __global__ void __launch_bounds__(Labeler::kMaxThreads, 1)
 }
 
 /// Runs `count` iterations over all samples in one block, for problems too small to fill more. They
-/// alternate between two sets of arguments, neither of which has a Finish::report.
-template <class Labeler>
+/// alternate between two sets of arguments, neither of which has a Finish::ring.
+template <class Labeller>
 void launch_iterations(const IterationArguments& first, const IterationArguments& second, int count,
-                       const Samples<typename Labeler::Value>& samples,
-                       const typename Labeler::Arguments& arguments,
+                       const Samples<typename Labeller::Value>& samples,
+                       const typename Labeller::Arguments& arguments,
                        const Configuration& configuration, Device& device) {
   const std::int64_t clusters = first.pass.clusters;
   const IterationsLayout layout =
       iterations_layout(configuration, clusters, clusters * samples.features);
-  const auto kernel = iterations_kernel<Labeler>;
+  const auto kernel = iterations_kernel<Labeller>;
   lloyd_cuda::allow_shared_memory(kernel, layout.bytes, device.limits.shared_bytes_per_block);
-  // As many threads as the rows keep busy.
+  // One thread for every kRows rows.
   const std::int64_t rows = (first.pass.rows.size() + kRows - 1) / kRows;
   const auto threads = static_cast<unsigned>(
-      std::clamp<std::int64_t>((rows + 31) / 32 * 32, 128, Labeler::kMaxThreads));
+      std::clamp<std::int64_t>((rows + 31) / 32 * 32, 128, Labeller::kMaxThreads));
   kernel<<<1, threads, static_cast<std::size_t>(layout.bytes), first.pass.stream>>>(
       first, second, count, samples, arguments, configuration, layout);
   lloyd_cuda::check_launch("iterations_kernel");

@@ -1,4 +1,4 @@
-// A pass over rows, for kernels: a labeler assigns them, and they are summed in shared memory.
+// pass_kernel: labels the rows of a pass by a labeller, and sums them in shared memory.
 #pragma once
 
 #include <algorithm>
@@ -17,26 +17,23 @@ using lloyd_cuda::Finish;
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
-// A labeler assigns rows to clusters. It has
-// - `Value`, the type of samples;
-// - `kFeatures`, the number of features, if it is known at compile time, otherwise 0;
-// - `kMaxThreads`, the maximum threads of a block;
-// - `Arguments`, passed to kernels by value;
-// - a constructor with these, the numbers of clusters and features, and
-// Configuration::centroids_bytes of shared
-//   memory, aligned to 16 bytes;
-// - `load(pass)`, which prepares for the centroids of a pass, and `load(centroids)`, for k x d
-// values in shared
-//   memory; all threads of the block call it, and a barrier follows;
-// - `label(samples, rows, exists, labels)`, which sets the labels of kRows rows per thread; all
-// threads of a warp call
-//   it. Rows that do not exist are repetitions, whose labels are not used;
-// - `finish()`, called by all threads at the end of a kernel.
+// A Labeller assigns rows to clusters. It has
+// - Value: the type of samples;
+// - kFeatures: d if it is known at compile time, otherwise 0;
+// - kMaxThreads: maximum threads of a block;
+// - Arguments: passed to kernels by value;
+// - Labeller(arguments, k, d, shared): `shared` has Configuration::centroids_bytes, aligned to 16;
+// - load(pass), load(centroids): prepare for the centroids of a pass, or for k x d values in shared
+//   memory. All threads of the block call it; a barrier follows;
+// - label(samples, rows, in_range, labels): sets the labels of kRows rows per thread. All threads
+//   of a warp call it. Rows out of range repeat the last one; their labels are not used;
+// - finish(): called by all threads at the end of a kernel.
 
 // Samples per thread, so that a centroid that is read serves several.
 constexpr int kRows = 2;
 
-// True if a warp adds one row at a time, one feature per lane; rows are then contiguous.
+// True if the lanes of a warp add the features of 32 / D rows together. D then divides 32, and rows
+// are contiguous.
 template <int D>
 constexpr bool kCooperate = D >= 8;
 
@@ -176,13 +173,13 @@ struct RowWork {
 // Assigns and sums rows of a pass: every block of the grid takes its share of them. `queues` is
 // shared memory of kQueueBytes per warp, used unless kCooperate<D>. Returns how many labels this
 // thread changed.
-template <class Labeler>
+template <class Labeller>
 __device__ inline unsigned int assign_rows(const Pass& pass,
-                                           const Samples<typename Labeler::Value>& samples,
-                                           Labeler& labeler, const RowWork& work, BlockSums& sums,
+                                           const Samples<typename Labeller::Value>& samples,
+                                           Labeller& labeller, const RowWork& work, BlockSums& sums,
                                            char* queues) {
-  using T = typename Labeler::Value;
-  constexpr int D = Labeler::kFeatures;
+  using T = typename Labeller::Value;
+  constexpr int D = Labeller::kFeatures;
   constexpr int kWarpRows = 32 * kRows;
   const std::int64_t d = samples.features;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -224,14 +221,17 @@ __device__ inline unsigned int assign_rows(const Pass& pass,
       in_range[r] = rows[r] < block_end;
       if (!in_range[r]) rows[r] = block_end - 1;
     }
+    std::int32_t formers[kRows];  // read early, so that they arrive while centroids are compared
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) formers[r] = work.reads_labels ? pass.labels[rows[r]] : -1;
     std::int32_t labels[kRows];
-    labeler.label(samples, rows, in_range, labels);
+    labeller.label(samples, rows, in_range, labels);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const std::int32_t label = labels[r];
       std::int32_t former = -1;
       if (in_range[r] && work.reads_labels) {
-        former = pass.labels[rows[r]];
+        former = formers[r];
         if (former != label) {
           ++changed;
           pass.labels[rows[r]] = label;
@@ -265,14 +265,14 @@ __device__ inline unsigned int sum_of_warp(unsigned int value) {
 
 // Assigns and sums the rows of a pass, grid-wide. Returns false for all threads of a block if the
 // fit has halted.
-template <class Labeler>
-__device__ inline bool run_pass(const Pass& pass, const Samples<typename Labeler::Value>& samples,
-                                const typename Labeler::Arguments& arguments,
+template <class Labeller>
+__device__ inline bool run_pass(const Pass& pass, const Samples<typename Labeller::Value>& samples,
+                                const typename Labeller::Arguments& arguments,
                                 const Configuration& configuration,
                                 unsigned long long* shared_memory) {
   if (lloyd_cuda::block_halted(pass.halt)) return false;
-  Labeler labeler(arguments, pass.clusters, samples.features, shared_memory);
-  labeler.load(pass);
+  Labeller labeller(arguments, pass.clusters, samples.features, shared_memory);
+  labeller.load(pass);
   RowWork work;
   work.accumulates = configuration.fused && pass.accumulates();
   work.updates_totals = !configuration.fused && sums_changes_only(pass);
@@ -284,11 +284,12 @@ __device__ inline bool run_pass(const Pass& pass, const Samples<typename Labeler
   __syncthreads();
   char* const queues =
       reinterpret_cast<char*>(block_memory) + (work.accumulates ? configuration.tile_bytes : 0);
-  const unsigned int changed = sum_of_warp(assign_rows(pass, samples, labeler, work, sums, queues));
+  const unsigned int changed =
+      sum_of_warp(assign_rows(pass, samples, labeller, work, sums, queues));
   if (threadIdx.x % 32 == 0 && pass.changed != nullptr && changed != 0) {
     atomicAdd(pass.changed, static_cast<unsigned long long>(changed));
   }
-  labeler.finish();
+  labeller.finish();
   if (work.accumulates) {
     __syncthreads();
     sums.flush(pass.totals, pass.scale, pass.clusters, samples.features);
@@ -296,27 +297,30 @@ __device__ inline bool run_pass(const Pass& pass, const Samples<typename Labeler
   return true;
 }
 
-template <class Labeler>
-__global__ void __launch_bounds__(Labeler::kMaxThreads, 1)
-    pass_kernel(Pass pass, Samples<typename Labeler::Value> samples,
-                typename Labeler::Arguments arguments, Configuration configuration, Finish finish) {
+// If `finish` has no state, the iteration is not finished.
+template <class Labeller>
+__global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
+    pass_kernel(Pass pass, Samples<typename Labeller::Value> samples,
+                typename Labeller::Arguments arguments, Configuration configuration,
+                Finish finish) {
   extern __shared__ __align__(16) unsigned long long shared_memory[];
-  if (!run_pass<Labeler>(pass, samples, arguments, configuration, shared_memory)) return;
+  if (!run_pass<Labeller>(pass, samples, arguments, configuration, shared_memory)) return;
   if (finish.state == nullptr) return;
   finish_iteration(finish, *reinterpret_cast<lloyd_cuda::DecisionMemory*>(shared_memory));
 }
 
 /// Labels the rows of a pass. If the configuration is fused and the pass accumulates, the same
 /// kernel adds them to the totals, and finishes the iteration if `finish` is given. If it is not
-/// fused, the kernel adds them only if sums_changes_only().
-template <class Labeler>
-void launch_pass(const Pass& pass, const Samples<typename Labeler::Value>& samples,
-                 const typename Labeler::Arguments& arguments, const Configuration& configuration,
+/// fused, the kernel adds only rows whose label changes, directly to the totals, and only if
+/// sums_changes_only().
+template <class Labeller>
+void launch_pass(const Pass& pass, const Samples<typename Labeller::Value>& samples,
+                 const typename Labeller::Arguments& arguments, const Configuration& configuration,
                  Device& device, const Finish& finish) {
   constexpr int kMinBlockSize = 128;  // blocks are not made smaller than this to fill the card
   // The fewer blocks there are, the fewer sums are added to the totals.
   const std::int64_t rows = pass.rows.size();
-  int block_size = std::min(configuration.block_size, Labeler::kMaxThreads);
+  int block_size = std::min(configuration.block_size, Labeller::kMaxThreads);
   while (block_size > kMinBlockSize &&
          rows < static_cast<std::int64_t>(block_size) * kRows * device.limits.multiprocessors) {
     block_size = block_size / 64 * 32;
@@ -324,11 +328,11 @@ void launch_pass(const Pass& pass, const Samples<typename Labeler::Value>& sampl
   const bool accumulates = configuration.fused && pass.accumulates();
   std::int64_t bytes =
       configuration.centroids_bytes + (accumulates ? configuration.tile_bytes : 0) +
-      (kCooperate<Labeler::kFeatures> ? 0 : Configuration::queue_bytes(block_size));
+      (kCooperate<Labeller::kFeatures> ? 0 : Configuration::queue_bytes(block_size));
   if (finish.state != nullptr) {
     bytes = std::max<std::int64_t>(bytes, sizeof(lloyd_cuda::DecisionMemory));
   }
-  const auto kernel = pass_kernel<Labeler>;
+  const auto kernel = pass_kernel<Labeller>;
   lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
   const int resident = device.occupancy.blocks(kernel, block_size, bytes);
   const std::int64_t tile_rows = static_cast<std::int64_t>(block_size) * kRows;

@@ -1,4 +1,4 @@
-// What hosts of the fused kernels need: the device, and when a pass sums changes only.
+// Host declarations for users of the fused kernels.
 #pragma once
 
 #include "cuda/device/device_limits.hpp"

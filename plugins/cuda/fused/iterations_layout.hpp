@@ -12,17 +12,17 @@
 
 namespace lloyd_cuda_fused {
 
-/// Where the arrays of the kernel are in the block's shared memory, in bytes. What the labels need
-/// of the centroids comes first.
+/// Offsets of the kernel's arrays in the block's shared memory, in bytes. That of the labeller
+/// (Configuration::centroids_bytes) is at 0.
 struct IterationsLayout {
-  std::int64_t centroids = 0;  ///< k x d float64 values, twice
+  std::int64_t centroids = 0;  ///< two arrays of k x d float64 values: current and next
   std::int64_t totals = 0;     ///< k x d sums
   std::int64_t counts = 0;     ///< k counts
   std::int64_t changed = 0;    ///< the number of changed labels
-  std::int64_t queues = 0;
+  std::int64_t queues = 0;     ///< kQueueBytes for each warp
   /// BlockSums, or DecisionMemory after they have been added to the totals.
   std::int64_t sums = 0;
-  std::int64_t bytes = 0;  ///< all of it
+  std::int64_t bytes = 0;  ///< total size
 };
 
 /// sizeof(lloyd_cuda::DecisionMemory), which this header does not include.
@@ -42,10 +42,10 @@ inline IterationsLayout iterations_layout(const Configuration& configuration, st
   return layout;
 }
 
-/// True if one block runs the iterations of a fit in less time than launches of many blocks take.
+/// True if one block is expected to run iterations faster than one launch per iteration.
 constexpr bool suits_one_block(std::int64_t rows, std::int64_t clusters, std::int64_t features) {
   constexpr std::int64_t kMaxRows = 4096;
-  constexpr double kMaxDifferences = 1 << 19;  // of values, per iteration
+  constexpr double kMaxDifferences = 1 << 19;  // n k d
   const double differences =
       static_cast<double>(rows) * static_cast<double>(clusters) * static_cast<double>(features);
   return rows <= kMaxRows && differences <= kMaxDifferences;

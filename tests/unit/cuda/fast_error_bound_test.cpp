@@ -85,6 +85,20 @@ class HostScreen {
     ScreenError error;
   };
   bool is_far(std::int64_t c) const { return far_[static_cast<std::size_t>(c)]; }
+  // The bound for all samples; infinite if a centroid is far.
+  float error_of_all() const {
+    if (norms_.has_far != 0) return HUGE_VALF;
+    double largest = 0;
+    for (std::int64_t c = 0; c < clusters(); ++c) {
+      double squared = 0;
+      for (std::int64_t j = 0; j < d_; ++j) {
+        squared += std::pow(exact_[static_cast<std::size_t>(c * d_ + j)], 2);
+      }
+      largest = std::max(largest, std::sqrt(squared));
+    }
+    return ScreenError::of_values(round_up(units_.largest_norm), norms_, d_)
+        .for_centroids(round_up(largest));
+  }
   Scores scores_of(std::int64_t sample) const {
     Scores scores;
     std::vector<double> y;
@@ -247,6 +261,7 @@ std::int64_t nearest(const Problem& problem, std::int64_t sample) {
 std::int64_t count_proven(const Problem& problem, bool tensor_cores) {
   const HostScreen screen(problem, tensor_cores);
   const std::int64_t n = std::ssize(problem.samples) / problem.features;
+  const float of_all = screen.error_of_all();
   std::int64_t proven = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const HostScreen::Scores scores = screen.scores_of(i);
@@ -261,6 +276,7 @@ std::int64_t count_proven(const Problem& problem, bool tensor_cores) {
       EXPECT_FALSE(-difference > static_cast<double>(scores.error.above(computed)));
       EXPECT_FALSE(std::abs(difference) >
                    static_cast<double>(scores.error.at(scores.distances[c])));
+      EXPECT_FALSE(!tensor_cores && std::abs(difference) > static_cast<double>(of_all));
     }
     const auto best = std::min_element(scores.computed.begin(), scores.computed.end());
     if (screen.is_far(best - scores.computed.begin())) continue;
@@ -409,6 +425,19 @@ TEST(FastErrorBound, FarCentroidsDoNotKeepOtherLabelsFromBeingProven) {
     EXPECT_GE(count_proven(problem, true), 180) << factor;
     EXPECT_GE(count_proven(problem, false), 190) << factor;
   }
+}
+
+TEST(FastErrorBound, OneBoundForAllSamplesProvesNearlyAllLabels) {
+  const Problem problem = random_problem(2000, 4, 32, 11);
+  const HostScreen screen(problem, false);
+  const double limit = 2 * static_cast<double>(screen.error_of_all());
+  std::int64_t proven = 0;
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    std::vector<double> sorted = screen.scores_of(i).computed;
+    std::nth_element(sorted.begin(), sorted.begin() + 1, sorted.end());
+    if (sorted[1] - *std::min_element(sorted.begin(), sorted.end()) > limit) ++proven;
+  }
+  EXPECT_GE(proven, 1980);
 }
 
 TEST(FastErrorBound, ProvesNothingIfANormIsNotFinite) {

@@ -103,6 +103,16 @@ TEST(FastPlan, StaysWithinTheLimit) {
   }
 }
 
+TEST(FastPlan, RunsFusedIfAllSamplesFit) {
+  FastProblem problem = problem_of(1 << 20, 16, 32);
+  problem.may_fuse = true;
+  const FastPlan plan = plan_fast(problem, 80e9);
+  EXPECT_TRUE(plan.fused);
+  EXPECT_EQ(plan.device_bytes(), (1 << 20) * 16 * 4);
+  EXPECT_FALSE(plan_fast(problem, 32e6).fused);
+  EXPECT_TRUE(plan_fast(problem, 32e6).store.feasible);
+}
+
 TEST(FastPlan, IsInfeasibleWithTooLittleMemory) {
   EXPECT_FALSE(plan_fast(problem_of(1 << 20, 128, 1024), 1e6).store.feasible);
   EXPECT_FALSE(plan_fast(problem_of(1 << 20, 128, 1024), -1).store.feasible);

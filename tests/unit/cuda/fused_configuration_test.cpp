@@ -1,4 +1,4 @@
-// The layout of a pass of cuda-fused for a card; no device is needed.
+// The configuration of the fused kernels for the limits of a device; no device is needed.
 #include "cuda/fused/configuration.hpp"
 
 #include <cstdint>

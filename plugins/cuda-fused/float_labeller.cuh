@@ -1,4 +1,4 @@
-// FloatLabeler: the nearest centroids by distances in float32, or in float64 by the definition.
+// FloatLabeller: the nearest centroids by distances in float32, or by the definition in float64.
 #pragma once
 
 #include <cstdint>
@@ -167,9 +167,9 @@ __device__ const Real* centroids_of(const Pass& pass) {
   }
 }
 
-// A labeler (fused_pass.cuh). D: 0 for any number of features.
+// A labeller (cuda/fused/fused_pass.cuh). D: 0 for any number of features.
 template <class T, class Real, int D, CentroidSpace Space>
-class FloatLabeler {
+class FloatLabeller {
  public:
   using Value = T;
   struct Arguments {};
@@ -177,8 +177,8 @@ class FloatLabeler {
   // Without this bound some kernels use more registers than a block of that size has.
   static constexpr int kMaxThreads = max_block_size(D, true);
 
-  __device__ FloatLabeler(const Arguments&, std::int64_t clusters, std::int64_t features,
-                          void* shared)
+  __device__ FloatLabeller(const Arguments&, std::int64_t clusters, std::int64_t features,
+                           void* shared)
       : clusters_(clusters), features_(features), copy_(static_cast<Real*>(shared)) {}
 
   __device__ void load(const Pass& pass) {
