@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
   exit 1
 }
 cases=()
-for pattern in 'lattice/*' 'edge/*' 'empty/*' 'range/near-ties*' 'range/outlier*' 'range/denormals*' \
+for pattern in 'lattice/*' 'edge/*' 'empty/*' 'range/near-ties*' 'range/outlier*' 'range/remote*' 'range/denormals*' \
   'range/many-magnitudes*' 'range/mixed-units*'; do
   cases+=(--case "$pattern")
 done

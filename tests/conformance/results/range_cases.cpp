@@ -178,6 +178,21 @@ void outlier(const Context& context) {
   verified(context, "an outlier that is relocated", samples, shared);
 }
 
+// Initial centroids so far away that float32 cannot tell their distances apart.
+void remote_centroids(const Context& context) {
+  const Samples samples = rounded(cloud(300, 2, 42), context.dtype());
+  Setting remote = range_setting(samples, 2);
+  // All samples are nearest to the second, also if each coordinate were clamped to 1e12 or less
+  // the first would seem to be.
+  remote.centroids = {1e14, 0, 2e12, 2e12};
+  NamedFit ties = float32_near_ties(2, context.dtype());
+  ties.name = "near ties, and a centroid at 1e30";
+  ties.setting.centroids.insert(ties.setting.centroids.end(), 2, 1e30);
+  ++ties.setting.clusters;
+  ties.setting.empty = EmptyClusters::keep;
+  verify_fits(context, {{"all centroids beyond 1e12", samples, remote}, ties});
+}
+
 // float32 sums stall at 2^24 and lose digits much earlier.
 void large_mean(const Context& context) {
   Samples samples{50000, 1, {}};
@@ -221,6 +236,7 @@ void add_range_cases(std::vector<Case>& cases) {
   cases.push_back({"range/tiny", Scope::variants, tiny});
   cases.push_back({"range/denormals", Scope::variants, denormals});
   cases.push_back({"range/outlier", Scope::variants, outlier});
+  cases.push_back({"range/remote-centroids", Scope::variants, remote_centroids});
   cases.push_back({"range/large-mean", Scope::variants, large_mean});
   cases.push_back({"range/many-magnitudes", Scope::variants, many_magnitudes});
   cases.push_back({"range/mixed-units", Scope::variants, mixed_units});
