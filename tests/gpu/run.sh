@@ -7,7 +7,8 @@
 # ranks of this machine, by OpenMP and, with two GPUs, by CUDA; and the cost model of docs/scaling.md beside
 # measurements), and papers (every experiment of configs/papers, up to ten minutes each; papers/NAME selects one).
 # Default: all but ranks and papers.
-# Needs the packages of README and nvcc; installs nothing. Logs remain in build/gpu-logs.
+# Needs the packages of README and nvcc; installs nothing. Logs remain in build/gpu-logs. Checks run one after another:
+# processes that share a device wait for each other (one of eight sanitizers at a time takes over 300 s, alone 25).
 # LLOYD_BENCH_FILTER and LLOYD_BENCH_SHAPES select the rows of bench.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
