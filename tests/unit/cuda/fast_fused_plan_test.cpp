@@ -50,6 +50,8 @@ TEST(FastFused, FitsForAnyNumberOfLimbsWithEnoughSharedMemory) {
     }
   }
   EXPECT_FALSE(can_run_fused(1024, 2, card(48 << 10)));
+  EXPECT_TRUE(can_run_fused(983, 2, card(227 << 10)));
+  EXPECT_FALSE(can_run_fused(984, 2, card(227 << 10)));  // the sums take over 96 KiB
 }
 
 TEST(FastFused, ConvertsInFloat32IfThatRoundsOnce) {
