@@ -131,7 +131,7 @@ void mma_m16n8k16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsig
   d3 = call.d[3];
 }
 
-// PTX ISA, wgmma.m64n128k16 with A in registers and B in shared memory, K-major with the 128-byte
+// PTX ISA, wgmma.m64nNk16 with A in registers and B in shared memory, K-major with the 128-byte
 // swizzle: rows of 128 bytes in groups of 8, bits 4 to 6 of an address XOR bits 7 to 9.
 void wgmma(Wgmma& call) {
   rendezvous(
@@ -144,7 +144,8 @@ void wgmma(Wgmma& call) {
         const auto start = static_cast<std::uint32_t>(descriptor & 0x3fff) << 4;
         const auto stride = static_cast<std::uint32_t>(descriptor >> 32 & 0x3fff) << 4;
         static float b[128][16];
-        for (std::uint32_t n = 0; n < 128; ++n) {
+        const int accumulators = static_cast<Wgmma*>(calls[0])->accumulators;
+        for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(2 * accumulators); ++n) {
           for (std::uint32_t k = 0; k < 16; ++k) {
             std::uint32_t address = start + n / 8 * stride + n % 8 * 128 + k * 2;
             address ^= (address >> 7 & 7) << 4;
@@ -170,7 +171,7 @@ void wgmma(Wgmma& call) {
         }
         for (int lane = 0; lane < 128; ++lane) {
           Wgmma& c = *static_cast<Wgmma*>(calls[lane]);
-          for (int i = 0; i < 64; ++i) {
+          for (int i = 0; i < accumulators; ++i) {
             const int row = lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8;
             const int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
             *c.d[i] = accumulate(a[row], b[column], adds != 0 ? *c.d[i] : 0);

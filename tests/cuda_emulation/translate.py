@@ -8,7 +8,8 @@ import sys
 
 INSTRUCTIONS = {
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16": "ldmatrix_x4",
-    "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16": "wgmma_m64n128k16",
+    "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16": "wgmma_m64k16<128>",
+    "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16": "wgmma_m64k16<64>",
     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32": "mma_m16n8k16",
     # Nothing is asynchronous here.
     "wgmma.fence": "no_operation",

@@ -52,12 +52,12 @@ void expect_same_fits(const Trial& got, const Trial& expected) {
   EXPECT_EQ(got.result.inertia, expected.result.inertia);
 }
 
-// Sizes around those at which kernels change: steps of 16 features, tiles of 64 samples and of 128
-// centroids, parts of shared memory, the end of the tensor-core path.
+// Sizes around those at which kernels change: steps of 16 features, tiles of 64 samples and of 64
+// or 128 centroids, parts of shared memory, the end of the tensor-core path.
 Samples random_samples(Numbers& numbers) {
-  const std::vector<std::int64_t> edges = {1,   2,   3,   4,   5,   8,   9,   15,  16,
-                                           17,  32,  33,  64,  65,  96,  97,  128, 129,
-                                           208, 209, 300, 512, 880, 881, 1000};
+  const std::vector<std::int64_t> edges = {1,   2,   3,   4,   5,   8,   9,    15,  16,
+                                           17,  32,  33,  64,  65,  96,  97,   128, 129,
+                                           208, 209, 300, 512, 880, 881, 1776, 1777};
   const std::int64_t d = edges[static_cast<std::size_t>(numbers.integer(0, std::ssize(edges) - 1))];
   const std::int64_t n = numbers.integer(1, 60'000 / (d + 20));
   const std::uint64_t seed = numbers.bits();
@@ -102,7 +102,7 @@ TEST_P(FastPath, DecidesAmongCentroidsThatAreFarFromAllSamples) {
     const bool in_corner = i < samples.d || numbers.integer(0, 1) == 0;
     samples.values.push_back(in_corner ? -1 : 1);
   }
-  for (const std::int64_t clusters : {3, 127, 128, 255}) {
+  for (const std::int64_t clusters : {3, 63, 64, 65, 127, 128, 255}) {
     for (const double distance : {2.5, 4.2, 6.0, 12.0}) {
       SCOPED_TRACE(std::to_string(clusters) + " clusters at " + std::to_string(distance));
       conformance::Setting setting;

@@ -15,18 +15,25 @@ inline constexpr int kImageSteps = 4;
 inline constexpr int kTileRows = 64;
 /// Centroids of a tile, the columns of an accumulator.
 inline constexpr int kTileColumns = 128;
+/// The same for few centroids, or so many features that a tile does not fit into shared memory.
+inline constexpr int kNarrowTileColumns = 64;
 /// Maximum centroids of a part: a row of the grid of minima has 6 bits for its index.
 inline constexpr int kMaxPartColumns = 2048;
-/// Warpgroups of a block. With more, a thread has too few registers.
-inline constexpr int kWarpgroups = 3;
-/// Maximum steps of fragments that stay in registers while a tile is scored.
-inline constexpr int kMaxResidentSteps = 14;
+
+/// Numbers of steps whose fragments stay in registers while a tile of samples is scored, in
+/// ascending order. Those beyond the resident steps of a tile's width are streamed.
+inline constexpr int kResidentSteps[] = {2, 3, 5, 7, 9, 14, 18};
+
+/// Maximum resident steps beside the accumulators of a tile.
+constexpr int max_resident_steps(int tile_columns) {
+  return tile_columns == kTileColumns ? 14 : 18;
+}
 
 /// The number of steps for d features: one for the bias, and those of the features, padded to a
 /// number for which there is a kernel.
 constexpr int steps_for(std::int64_t features) {
   const std::int64_t steps = 1 + (features + kStepFeatures - 1) / kStepFeatures;
-  for (const int resident : {2, 3, 5, 7, 9, kMaxResidentSteps}) {
+  for (const int resident : kResidentSteps) {
     if (steps <= resident) return resident;
   }
   return static_cast<int>((steps + kImageSteps - 1) / kImageSteps * kImageSteps);
@@ -35,11 +42,12 @@ constexpr int steps_for(std::int64_t features) {
 /// Padding of the features, and division of the centroids into parts: each block keeps one part in
 /// shared memory and streams samples past it.
 struct ScreenShape {
-  int steps = 0;            ///< of kStepFeatures values, the bias included
-  int image_sections = 0;   ///< blocks of kImageSteps steps in the image of a part
-  int part_columns = 0;     ///< centroids of a part; a multiple of kTileColumns
-  int parts = 0;            ///< 0: a tile of centroids does not fit into shared memory
-  int blocks_per_part = 0;  ///< CUDA blocks; each scores a share of the samples
+  int steps = 0;                    ///< of kStepFeatures values, the bias included
+  int image_sections = 0;           ///< blocks of kImageSteps steps in the image of a part
+  int tile_columns = kTileColumns;  ///< or kNarrowTileColumns
+  int part_columns = 0;             ///< centroids of a part; a multiple of tile_columns
+  int parts = 0;                    ///< 0: a tile of centroids does not fit into shared memory
+  int blocks_per_part = 0;          ///< CUDA blocks; each scores a share of the samples
 
   constexpr bool is_feasible() const { return parts > 0; }
   /// Bytes of a part of the centroid image.
@@ -54,15 +62,17 @@ struct ScreenShape {
   }
 };
 
-/// The shape for k centroids of d features on a device. Of all sizes of a part, the one for which a
+/// The shape with tiles of `tile_columns` centroids. Of all sizes of a part, the one for which a
 /// multiprocessor scores the fewest centroids per sample.
-constexpr ScreenShape screen_shape(std::int64_t clusters, std::int64_t features,
-                                   std::int64_t shared_bytes, int multiprocessors) {
+constexpr ScreenShape screen_shape_with(int tile_columns, std::int64_t clusters,
+                                        std::int64_t features, std::int64_t shared_bytes,
+                                        int multiprocessors) {
   ScreenShape shape;
+  shape.tile_columns = tile_columns;
   shape.steps = steps_for(features);
   shape.image_sections = (shape.steps + kImageSteps - 1) / kImageSteps;
   double best = 0;
-  for (int columns = kTileColumns; columns <= kMaxPartColumns; columns += kTileColumns) {
+  for (int columns = tile_columns; columns <= kMaxPartColumns; columns += tile_columns) {
     if (std::int64_t{shape.image_sections} * columns * 128 > shared_bytes) break;
     const std::int64_t parts = (clusters + columns - 1) / columns;
     const std::int64_t blocks_per_part = std::max<std::int64_t>(multiprocessors / parts, 1);
@@ -78,6 +88,17 @@ constexpr ScreenShape screen_shape(std::int64_t clusters, std::int64_t features,
     if (columns >= clusters) break;
   }
   return shape;
+}
+
+/// The shape for k centroids of d features on a device.
+constexpr ScreenShape screen_shape(std::int64_t clusters, std::int64_t features,
+                                   std::int64_t shared_bytes, int multiprocessors) {
+  if (clusters > kNarrowTileColumns) {
+    const ScreenShape shape =
+        screen_shape_with(kTileColumns, clusters, features, shared_bytes, multiprocessors);
+    if (shape.is_feasible()) return shape;
+  }
+  return screen_shape_with(kNarrowTileColumns, clusters, features, shared_bytes, multiprocessors);
 }
 
 }  // namespace lloyd_cuda_fast

@@ -8,8 +8,9 @@ namespace lloyd_cuda_fast {
 namespace {
 
 constexpr int kGroupScores = 8;  // scores of one sample that form a row of the grid
-constexpr int kGroups = 4;       // groups of a sample in the accumulators of a thread
-constexpr int kRowBits = 6;      // kMaxPartColumns / 32 rows
+// Columns of a tile from which the four lanes of a sample have a group each.
+constexpr int kGroupColumns = 4 * kGroupScores;
+constexpr int kRowBits = 6;  // for kMaxPartColumns / kGroupColumns rows
 
 // The bits of positive floats are ordered as integers are, and a 3-way minimum of integers takes
 // one instruction.
@@ -38,8 +39,11 @@ __device__ __forceinline__ int min_of_three(int a, int b, int c) {
 // Writes Summaries. The scores of a sample in a thread form a grid with a row per group of
 // kGroupScores scores and a column per position in a group. The minima of all rows and columns give
 // the lowest score, its index, and the second-lowest score: two scores of one row differ in column.
+template <int Columns>
 class GridEpilogue {
  public:
+  static constexpr int kColumns = Columns;
+
   GridEpilogue(const Screen& screen, const Summaries& summaries)
       : fragments_(screen.fragments.values),
         steps_(screen.shape.steps),
@@ -65,8 +69,8 @@ class GridEpilogue {
       for (int& minimum : columns_of_grid_[r]) minimum = INT_MAX;
     }
   }
-  __device__ __forceinline__ void score(int, int columns, const Accumulators& scores) {
-    const int first_group = columns / kTileColumns * kGroups;
+  __device__ __forceinline__ void score(int, int columns, const Accumulators<Columns>& scores) {
+    const int first_group = columns / kGroupColumns;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       int grid[kGroups][kGroupScores];
@@ -84,8 +88,10 @@ class GridEpilogue {
 #pragma unroll
       for (int i = 0; i < kGroupScores; ++i) {
         int& minimum = columns_of_grid_[r][i];
-        minimum = min_of_three(minimum, grid[0][i], grid[1][i]);
-        minimum = min_of_three(minimum, grid[2][i], grid[3][i]);
+#pragma unroll
+        for (int q = 0; q < kGroups; q += 2) {
+          minimum = min_of_three(minimum, grid[q][i], grid[q + 1][i]);
+        }
       }
     }
   }
@@ -107,7 +113,7 @@ class GridEpilogue {
       int second = min(rows_of_grid_[r].second, column.second);
       const int group = best & ((1 << kRowBits) - 1);
       const int position = column.best & (kGroupScores - 1);
-      int nearest = group * 32 + position / 2 * 8 + lane % 4 * 2 + position % 2;
+      int nearest = group * kGroupColumns + position / 2 * 8 + lane % 4 * 2 + position % 2;
 #pragma unroll
       for (int offset = 1; offset < 4; offset <<= 1) {  // the lanes with scores of this sample
         const int other_best = __shfl_xor_sync(0xffffffffu, best, offset);
@@ -136,6 +142,9 @@ class GridEpilogue {
   }
 
  private:
+  // Groups of a sample in the accumulators of a thread.
+  static constexpr int kGroups = Columns / kGroupColumns;
+
   const uint4* fragments_;
   int steps_;
   std::int64_t first_;           // row
@@ -150,13 +159,15 @@ class GridEpilogue {
   int columns_of_grid_[2][kGroupScores] = {};
 };
 
-static_assert(kMaxPartColumns / 32 <= 1 << kRowBits);
+static_assert(kMaxPartColumns / kGroupColumns <= 1 << kRowBits);
 
 }  // namespace
 
 void enqueue_screen(const Screen& screen, ScreenPath path, const Summaries& summaries,
                     const lloyd_cuda::DeviceLimits& limits, cudaStream_t stream) {
-  launch_on_path(screen, path, GridEpilogue(screen, summaries), limits, stream);
+  with_tile_columns(screen.shape, [&]<int Columns>() {
+    launch_on_path(screen, path, GridEpilogue<Columns>(screen, summaries), limits, stream);
+  });
 }
 
 }  // namespace lloyd_cuda_fast

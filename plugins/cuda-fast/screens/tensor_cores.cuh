@@ -8,10 +8,11 @@
 
 namespace lloyd_cuda_fast {
 
-/// Accumulators of a thread. Lane 4 g + t of warp w of the warpgroup holds the scores of samples
-/// 16 w + g (r = 0) and 16 w + g + 8 (r = 1) of a tile: value 4 b + 2 r + e is the score of
-/// centroid 8 b + 2 t + e.
-using Accumulators = float[64];
+/// Accumulators of a thread for a tile of `Columns` centroids. Lane 4 g + t of warp w of the
+/// warpgroup holds the scores of samples 16 w + g (r = 0) and 16 w + g + 8 (r = 1) of a tile: value
+/// 4 b + 2 r + e is the score of centroid 8 b + 2 t + e.
+template <int Columns>
+using Accumulators = float[Columns / 2];
 
 /// The centroids of a tile in shared memory: the image of a part from the first centroid of the
 /// tile on. `address`: shared-memory address; `section_bytes`: from one block of kImageSteps steps
@@ -25,7 +26,7 @@ struct CentroidTile {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 // One step of 64 samples and 128 centroids. `adds`: 0 overwrites the accumulators.
-__device__ __forceinline__ void wgmma_step(Accumulators& d, const uint4& a, std::uint64_t b,
+__device__ __forceinline__ void wgmma_step(Accumulators<128>& d, const uint4& a, std::uint64_t b,
                                            int adds) {
   asm volatile(
       "{\n"
@@ -48,6 +49,26 @@ __device__ __forceinline__ void wgmma_step(Accumulators& d, const uint4& a, std:
         "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
         "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]),
         "+f"(d[63])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "l"(b), "r"(adds));
+}
+
+// One step of 64 samples and 64 centroids.
+__device__ __forceinline__ void wgmma_step(Accumulators<64>& d, const uint4& a, std::uint64_t b,
+                                           int adds) {
+  asm volatile(
+      "{\n"
+      ".reg .pred adds;\n"
+      "setp.ne.b32 adds, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, adds, 1, 1, 0;\n"
+      "}\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
+        "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]),
+        "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "l"(b), "r"(adds));
 }
 
@@ -81,16 +102,17 @@ __device__ __forceinline__ void mma_step(float* d, const uint4& a, std::uint32_t
 
 // Keeps the compiler from moving accesses to the accumulators across this point: asynchronous
 // instructions use them.
-__device__ __forceinline__ void pin(Accumulators& scores) {
+template <int N>
+__device__ __forceinline__ void pin(float (&scores)[N]) {
 #pragma unroll
   for (float& score : scores) asm volatile("" : "+f"(score)::"memory");
 }
 
-/// Computes `Count` steps from step `first` on: multiplies the fragments `a` by the centroids of a
-/// tile. If `first` is 0 the accumulators are overwritten, otherwise the products are added to
+/// Computes `Count` steps from step `first` on: multiplies the fragments `a` by the 2 N centroids
+/// of a tile. If `first` is 0 the accumulators are overwritten, otherwise the products are added to
 /// them. All threads of the warpgroup must call it.
-template <bool Wgmma, int Count>
-__device__ __forceinline__ void multiply_steps(Accumulators& scores, const uint4 (&a)[Count],
+template <bool Wgmma, int Count, int N>
+__device__ __forceinline__ void multiply_steps(float (&scores)[N], const uint4 (&a)[Count],
                                                const CentroidTile& tile, int first) {
   if constexpr (Wgmma) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -126,7 +148,7 @@ __device__ __forceinline__ void multiply_steps(Accumulators& scores, const uint4
       const std::uint32_t address = tile.address + step / kImageSteps * tile.section_bytes +
                                     row * 128 + ((chunk ^ (row % 8)) * 16);
 #pragma unroll
-      for (int pair = 0; pair < kTileColumns / 16; ++pair) {
+      for (int pair = 0; pair < N / 8; ++pair) {
         const uint4 b = load_matrices(address + static_cast<std::uint32_t>(pair) * 16 * 128);
         mma_step(scores + pair * 8, a[i], b.x, b.y);
         mma_step(scores + pair * 8 + 4, a[i], b.z, b.w);

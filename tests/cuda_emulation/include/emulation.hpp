@@ -134,20 +134,20 @@ void mma_m16n8k16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsig
 
 struct Wgmma {
   float* d[64];
+  int accumulators;  // half as many as columns
   unsigned a[4];
   std::uint64_t descriptor;  // of B
   int adds;
 };
 void wgmma(Wgmma& call);
-template <class... Operands>
-void wgmma_m64n128k16(Operands&&... operands) {
+template <int Columns, class... Operands>
+void wgmma_m64k16(Operands&&... operands) {
   Wgmma call{};
-  int accumulators = 0;
   int words = 0;
   const auto take = [&](auto& operand) {
     using Operand = std::remove_cvref_t<decltype(operand)>;
     if constexpr (std::is_same_v<Operand, float>) {
-      call.d[accumulators++] = &operand;
+      call.d[call.accumulators++] = &operand;
     } else if constexpr (sizeof(Operand) == 8) {
       call.descriptor = operand;
     } else if (words < 4) {
@@ -157,6 +157,7 @@ void wgmma_m64n128k16(Operands&&... operands) {
     }
   };
   (take(operands), ...);
+  if (call.accumulators != Columns / 2) fail("wgmma: not half as many accumulators as columns");
   wgmma(call);
 }
 inline void no_operation() {}

@@ -1,7 +1,9 @@
 // The padding, parts and memory of cuda-fast; no device is needed.
 #include "cuda-fast/fast_plan.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -16,11 +18,14 @@ TEST(FastScreenShape, PadsFeaturesAndTheBiasToWholeSteps) {
   for (std::int64_t features = 1; features <= 5000; ++features) {
     const int steps = steps_for(features);
     ASSERT_GE(std::int64_t{steps - 1} * kStepFeatures, features);
-    ASSERT_TRUE(steps <= kMaxResidentSteps || steps % kImageSteps == 0) << features;
+    const bool is_resident = std::find(std::begin(kResidentSteps), std::end(kResidentSteps),
+                                       steps) != std::end(kResidentSteps);
+    ASSERT_TRUE(is_resident || steps % kImageSteps == 0) << features;
   }
   EXPECT_EQ(steps_for(16), 2);
   EXPECT_EQ(steps_for(17), 3);
   EXPECT_EQ(steps_for(128), 9);
+  EXPECT_EQ(steps_for(256), 18);
   EXPECT_EQ(steps_for(768), 52);
 }
 
@@ -31,7 +36,9 @@ TEST(FastScreenShape, CoversAllCentroidsWithinSharedMemory) {
       ASSERT_TRUE(shape.is_feasible());
       EXPECT_LE(shape.part_bytes(), kSharedBytes);
       EXPECT_LE(shape.part_columns, kMaxPartColumns);
-      EXPECT_EQ(shape.part_columns % kTileColumns, 0);
+      EXPECT_EQ(shape.part_columns % shape.tile_columns, 0);
+      EXPECT_EQ(shape.tile_columns,
+                clusters > kNarrowTileColumns ? kTileColumns : kNarrowTileColumns);
       EXPECT_GE(std::int64_t{shape.parts} * shape.part_columns, clusters);
       EXPECT_LT(std::int64_t{shape.parts - 1} * shape.part_columns, clusters);
       EXPECT_GE(shape.blocks_per_part, 1);
@@ -53,8 +60,11 @@ TEST(FastScreenShape, KeepsMostMultiprocessorsBusy) {
 }
 
 TEST(FastScreenShape, IsNotFeasibleIfATileDoesNotFit) {
-  EXPECT_TRUE(screen_shape(100, 880, kSharedBytes, kMultiprocessors).is_feasible());
-  EXPECT_FALSE(screen_shape(100, 900, kSharedBytes, kMultiprocessors).is_feasible());
+  EXPECT_EQ(screen_shape(100, 880, kSharedBytes, kMultiprocessors).tile_columns, kTileColumns);
+  EXPECT_EQ(screen_shape(100, 881, kSharedBytes, kMultiprocessors).tile_columns,
+            kNarrowTileColumns);
+  EXPECT_TRUE(screen_shape(100, 1776, kSharedBytes, kMultiprocessors).is_feasible());
+  EXPECT_FALSE(screen_shape(100, 1777, kSharedBytes, kMultiprocessors).is_feasible());
   EXPECT_FALSE(screen_shape(100, 768, 48 << 10, kMultiprocessors).is_feasible());
 }
 
