@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 2;
+constexpr int kLoads = 4;  // values that a thread loads at a time
 constexpr double kMaxHalf = 65504;
 
 // Arguments of the kernels.
@@ -90,17 +91,28 @@ __global__ void __launch_bounds__(kThreads)
     double squared = 0;
     RoundedForm halves;
     RoundedForm singles;
-    for (std::int64_t j = lane; j < forms.features; j += 32) {
-      const double value = (centroids[c * forms.features + j] - units.origin[j]) * units.scale;
-      squared += value * value;
-      const float single = clamped_single(value);
-      forms.values[c * forms.features + j] = -2 * single;
-      singles.add(value, static_cast<double>(single), !(fabs(value) <= kMaxSingle));
-      if (!has_image) continue;
-      const __half half = clamped_half(-2 * value);
-      forms.at(c, kStepFeatures + static_cast<int>(j)) = half;
-      halves.add(value, static_cast<double>(__half2float(half)) / -2,
-                 !(fabs(2 * value) <= kMaxHalf));
+    for (std::int64_t first = lane; first < forms.features; first += 32 * kLoads) {
+      double values[kLoads];  // loaded together, before the stores
+#pragma unroll
+      for (int i = 0; i < kLoads; ++i) {
+        const std::int64_t j = first + 32 * i;
+        values[i] = j < forms.features ? centroids[c * forms.features + j] - units.origin[j] : 0;
+      }
+#pragma unroll
+      for (int i = 0; i < kLoads; ++i) {
+        const std::int64_t j = first + 32 * i;
+        if (j >= forms.features) continue;
+        const double value = values[i] * units.scale;
+        squared += value * value;
+        const float single = clamped_single(value);
+        forms.values[c * forms.features + j] = -2 * single;
+        singles.add(value, static_cast<double>(single), !(fabs(value) <= kMaxSingle));
+        if (!has_image) continue;
+        const __half half = clamped_half(-2 * value);
+        forms.at(c, kStepFeatures + static_cast<int>(j)) = half;
+        halves.add(value, static_cast<double>(__half2float(half)) / -2,
+                   !(fabs(2 * value) <= kMaxHalf));
+      }
     }
     squared = sum_of_warp(squared);
     singles.reduce();
