@@ -1,6 +1,7 @@
 // ExactLabeller: proves labels by scores in float32, and decides the others by the definition.
 #pragma once
 
+#include <cfloat>
 #include <cstdint>
 
 #include "cuda-fast/conversions/rounded_form.cuh"
@@ -41,7 +42,13 @@ class ExactLabeller {
         scale_(static_cast<float>(arguments.units.scale)),
         state_(*static_cast<LabellerState*>(shared)),
         table_{reinterpret_cast<float*>(static_cast<LabellerState*>(shared) + 1),
-               static_cast<int>(clusters)} {}
+               static_cast<int>(clusters)} {
+    if (threadIdx.x >= kFusedMaxFeatures) return;
+    const double origin =
+        static_cast<int>(threadIdx.x) < features_ ? arguments.origin[threadIdx.x] : 0;
+    state_.origin[threadIdx.x] = origin;
+    state_.offset[threadIdx.x] = static_cast<float>(-origin * arguments.units.scale);
+  }
 
   __device__ void load(const Pass& pass) { load(pass.centroids); }
   // Fills the table and the state. The centroids (k x d, in global or shared memory) must stay
@@ -52,18 +59,16 @@ class ExactLabeller {
       state_.norms = {};
       state_.largest_centroid = 0;
     }
-    if (threadIdx.x < kFusedMaxFeatures) {
-      const double origin =
-          static_cast<int>(threadIdx.x) < features_ ? arguments_.origin[threadIdx.x] : 0;
-      state_.origin[threadIdx.x] = origin;
-      state_.offset[threadIdx.x] = static_cast<float>(-origin * arguments_.units.scale);
-    }
     __syncthreads();
     CentroidNorms norms;
     float largest = 0;
-    for (int c = static_cast<int>(threadIdx.x); c < table_.clusters;
+    for (int c = static_cast<int>(threadIdx.x); c < table_.rows();
          c += static_cast<int>(blockDim.x)) {
-      add_centroid(c, norms, largest);
+      if (c < table_.clusters) {
+        add_centroid(c, norms, largest);
+      } else {
+        add_padding(c);
+      }
     }
     for (int offset = 16; offset > 0; offset /= 2) {
       norms.raise({__shfl_xor_sync(kFullWarp, norms.residual_ratio, offset),
@@ -87,17 +92,36 @@ class ExactLabeller {
                                         const bool (&in_range)[kRows],
                                         std::int32_t (&labels)[kRows]) {
     Sample y[kRows];
-    LowestScores lowest[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) read(samples.row(rows[r]), y[r].values);
-#pragma unroll 2
-    for (int c = 0; c < table_.clusters; ++c) {
-      float values[kStride];
-      const float bias = table_.read(c, values);
+    // The lowest score of every group of centroids; which centroid has it is of interest only for
+    // the lowest of these.
+    LowestScores groups[kRows];
+    for (int first = 0; first < table_.clusters; first += kTableGroup) {
+      float lowest[kRows];
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        lowest[r].update(score_of(y[r].values, values, bias), c);
+      for (int i = 0; i < kTableGroup; ++i) {
+        float values[kStride];
+        const float bias = table_.read(first, i, values);
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          const float score = score_of(y[r].values, values, bias);
+          lowest[r] = i == 0 ? score : fminf(lowest[r], score);
+        }
       }
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) groups[r].update(lowest[r], first);
+    }
+    LowestScores lowest[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int i = 0; i < kTableGroup; ++i) {
+        float values[kStride];
+        const float bias = table_.read(groups[r].nearest, i, values);
+        lowest[r].update(score_of(y[r].values, values, bias), groups[r].nearest + i);
+      }
+      lowest[r].second = fminf(lowest[r].second, groups[r].second);
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -123,19 +147,25 @@ class ExactLabeller {
   static constexpr bool kBiasInRow = D <= 3;
   static constexpr int kStride = table_row_floats(D);
 
-  // The table of centroids in shared memory: k rows of kStride values with -2 e', and zeros beyond
-  // d. The last value of a row is the bias if kBiasInRow; otherwise k biases follow the rows.
+  // The table of centroids in shared memory: groups of kTableGroup rows of kStride values with -2
+  // e', and zeros beyond d. The last value of a row is the bias if kBiasInRow; otherwise the biases
+  // follow the groups. Rows beyond the last centroid have a bias above all scores.
   struct Table {
     float* values;
     int clusters;
 
-    __device__ float* row_of(int c) const { return values + c * kStride; }
-    __device__ float& bias_of(int c) const {
-      return kBiasInRow ? row_of(c)[kStride - 1] : values[clusters * kStride + c];
+    __device__ int rows() const { return (clusters + kTableGroup - 1) / kTableGroup * kTableGroup; }
+    // Row `i` of the group that begins with centroid `first`.
+    __device__ float* row_of(int first, int i) const {
+      return values + first / kTableGroup * table_group_floats(D) + i * kStride;
+    }
+    __device__ float& bias_of(int first, int i) const {
+      if (kBiasInRow) return row_of(first, i)[kStride - 1];
+      return values[rows() / kTableGroup * table_group_floats(D) + first + i];
     }
     // Returns the bias.
-    __device__ __forceinline__ float read(int c, float (&row)[kStride]) const {
-      const float* const from = row_of(c);
+    __device__ __forceinline__ float read(int first, int i, float (&row)[kStride]) const {
+      const float* const from = row_of(first, i);
       if constexpr (kStride == 2) {
         const float2 two = *reinterpret_cast<const float2*>(from);
         row[0] = two.x;
@@ -150,7 +180,7 @@ class ExactLabeller {
           row[j + 3] = four.w;
         }
       }
-      return kBiasInRow ? row[kStride - 1] : bias_of(c);
+      return kBiasInRow ? row[kStride - 1] : bias_of(first, i);
     }
   };
   // A sample in units of the screen.
@@ -170,20 +200,29 @@ class ExactLabeller {
   }
   // Adds a centroid to the table, and raises the norms to its own.
   __device__ void add_centroid(int c, CentroidNorms& norms, float& largest) const {
+    const int i = c % kTableGroup;
+    float* const row = table_.row_of(c - i, i);
     RoundedForm form;
     double squared = 0;
 #pragma unroll
     for (int j = 0; j < D; ++j) {
       const double value = j < features_ ? centroid_in_units(c, j) : 0;
       const float rounded = clamped_single(value);
-      table_.row_of(c)[j] = -2 * rounded;
+      row[j] = -2 * rounded;
       form.add(value, static_cast<double>(rounded), !(fabs(value) <= kMaxSingle));
       squared += value * value;
     }
-    if constexpr (D == 2) table_.row_of(c)[2] = 0;  // not used
-    table_.bias_of(c) = static_cast<float>(form.squared_norm(squared));
+    if constexpr (D == 2) row[2] = 0;  // not used
+    table_.bias_of(c - i, i) = static_cast<float>(form.squared_norm(squared));
     form.raise_norms(norms, squared, kSingleUnderflow, arguments_.units.underflow);
     raise_local_maximum(largest, sqrt(squared) * kMargin);
+  }
+  __device__ void add_padding(int c) const {
+    const int i = c % kTableGroup;
+    float* const row = table_.row_of(c - i, i);
+#pragma unroll
+    for (int j = 0; j < kStride; ++j) row[j] = 0;
+    table_.bias_of(c - i, i) = FLT_MAX / 2;
   }
   __device__ bool is_far_centroid(int c) const {
     bool is_far = false;
@@ -247,7 +286,7 @@ class ExactLabeller {
     NearestCentroid nearest;
     for (int c = 0; c < table.clusters; ++c) {
       float values[kStride];
-      const float bias = table.read(c, values);
+      const float bias = table.read(c - c % kTableGroup, c % kTableGroup, values);
       if (score_of(y.values, values, bias) > limit) continue;
       const double* const centroid = centroids + c * samples.features;
       nearest.update(lloyd_cuda::exact_distance(samples, row, centroid), c);

@@ -51,6 +51,21 @@ constexpr int table_row_floats(int padded) {
   return padded <= 3 ? 4 : padded;
 }
 
+/// Rows of a group of the table of centroids.
+inline constexpr int kTableGroup = 8;
+
+/// Values from one group of the table to the next. Groups begin in different banks, because the
+/// threads of a warp read rows of different groups.
+constexpr int table_group_floats(int padded) {
+  return kTableGroup * table_row_floats(padded) + 4;
+}
+
+/// Values of the table: rows, and biases if they are not in the rows.
+constexpr std::int64_t table_floats(std::int64_t clusters, int padded) {
+  const std::int64_t groups = (clusters + kTableGroup - 1) / kTableGroup;
+  return groups * (table_group_floats(padded) + (padded <= 3 ? 0 : kTableGroup));
+}
+
 /// The units for the fused kernel. in_float32 is false if the scale, or an origin in units of the
 /// screen, is not a float32 value or almost overflows or underflows.
 inline FusedUnits fused_units(const ScreenUnits& units) {
@@ -84,9 +99,9 @@ inline lloyd_cuda_fused::Configuration fused_configuration(std::int64_t clusters
   lloyd_cuda_fused::Request request;
   request.clusters = clusters;
   request.features = features;
-  request.centroid_bytes = sizeof(float);
-  request.centroid_values = table_row_floats(padded) + (padded <= 3 ? 0 : 1);
-  request.labeller_bytes = sizeof(LabellerState);
+  request.labeller_bytes =
+      static_cast<std::int64_t>(sizeof(LabellerState)) +
+      table_floats(clusters, padded) * static_cast<std::int64_t>(sizeof(float));
   request.limbs = limbs;
   request.sums_only_changes = true;
   return lloyd_cuda_fused::choose(request, limits);

@@ -64,9 +64,8 @@ Configuration choose(const Request& request, const lloyd_cuda::DeviceLimits& lim
   // checks how many are left.
   const std::int64_t padded =
       (request.clusters + kCentroidsTogether - 1) / kCentroidsTogether * kCentroidsTogether;
-  const std::int64_t values =
-      request.centroid_values > 0 ? request.centroid_values : request.features;
-  const std::int64_t centroids = request.labeller_bytes + padded * values * request.centroid_bytes;
+  const std::int64_t centroids =
+      request.labeller_bytes + padded * request.features * request.centroid_bytes;
   Configuration configuration;
   const bool in_float32 = request.centroid_bytes == 4;
   configuration.block_size =

@@ -23,11 +23,10 @@ inline constexpr int kQueueBytes = 768;
 
 /// Problem size and parameters of a pass.
 struct Request {
-  std::int64_t clusters = 0;        ///< k
-  std::int64_t features = 0;        ///< d
-  std::int64_t centroid_bytes = 0;  ///< bytes per centroid value as the kernel reads it
-  /// Values per centroid in shared memory, with padding and bias; 0: d.
-  std::int64_t centroid_values = 0;
+  std::int64_t clusters = 0;  ///< k
+  std::int64_t features = 0;  ///< d
+  /// Bytes per centroid value as the kernel reads it; 0: `labeller_bytes` include the centroids.
+  std::int64_t centroid_bytes = 0;
   std::int64_t labeller_bytes = 0;  ///< shared memory of the labeller besides the centroids
   int limbs = 1;                    ///< lloyd_cuda::SumScale::shared_limbs
   int block_size = 1024;            ///< maximum threads per block, as requested

@@ -35,6 +35,19 @@ TEST(FastFused, RowsOfTheTableHoldAllFeaturesAndAreAligned) {
   }
 }
 
+TEST(FastFused, TheTableHoldsWholeGroupsThatBeginInDifferentBanks) {
+  for (std::int64_t features = 1; features <= kFusedMaxFeatures; ++features) {
+    const int registers = padded_features(features);
+    const int biases = registers <= 3 ? 0 : kTableGroup;
+    EXPECT_EQ(table_floats(1, registers), table_group_floats(registers) + biases);
+    EXPECT_EQ(table_floats(kTableGroup, registers), table_floats(1, registers));
+    EXPECT_EQ(table_floats(kTableGroup + 1, registers), 2 * table_floats(1, registers));
+    EXPECT_GE(table_group_floats(registers), kTableGroup * table_row_floats(registers));
+    EXPECT_EQ(table_group_floats(registers) % 4, 0);
+    EXPECT_NE(table_group_floats(registers) % 32, 0);
+  }
+}
+
 TEST(FastFused, FitsForAnyNumberOfLimbsWithEnoughSharedMemory) {
   for (std::int64_t features = 1; features <= kFusedMaxFeatures; ++features) {
     const std::int64_t clusters = 1500 / features;
@@ -44,9 +57,10 @@ TEST(FastFused, FitsForAnyNumberOfLimbsWithEnoughSharedMemory) {
       const auto configuration = fused_configuration(clusters, features, limbs, card(227 << 10));
       EXPECT_TRUE(configuration.fused);
       const int registers = padded_features(features);
-      const std::int64_t table = clusters * (table_row_floats(registers) + 1) * 4;
+      const int bias = registers <= 3 ? 0 : 1;  // beside the row
+      const std::int64_t table = clusters * (table_row_floats(registers) + bias) * 4;
       EXPECT_GE(configuration.centroids_bytes,
-                static_cast<std::int64_t>(sizeof(LabellerState)) + (registers <= 3 ? 0 : table));
+                static_cast<std::int64_t>(sizeof(LabellerState)) + table);
     }
   }
   EXPECT_FALSE(can_run_fused(1024, 2, card(48 << 10)));
