@@ -96,7 +96,7 @@ template <bool Wgmma, int Steps, class Epilogue>
 __global__ void __launch_bounds__(warpgroups_for(Wgmma, Steps, Epilogue::kColumns) * 128, 1)
     screen_kernel(Screen screen, Epilogue epilogue) {
   extern __shared__ __align__(1024) unsigned char centroids[];
-  if (lloyd_cuda::block_halted(screen.halt)) return;
+  const bool halted = lloyd_cuda::read_halted(screen.halt);
   constexpr int kColumns = Epilogue::kColumns;
   constexpr int kWarpgroups = warpgroups_for(Wgmma, Steps, kColumns);
   const ScreenShape& shape = screen.shape;
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(warpgroups_for(Wgmma, Steps, Epilogue::kColumn
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
     }
-    __syncthreads();
+    if (__syncthreads_or(halted) != 0) return;
     Accumulators<kColumns> scores;
     const auto centroid_tile = [&](int columns) {
       return CentroidTile{address + static_cast<std::uint32_t>(columns) * 128, section_bytes};

@@ -178,11 +178,11 @@ __global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
       loop.last_changed = labels_changed;
       loop.shift = shift;
       loop.iterations = finished;
-      memory.halted = lloyd_cuda::stops(finish, finished, labels_changed, 0, shift);
-      if (!memory.halted) lloyd_cuda::report_progress(finish, finished, lloyd_cuda::kHaltNone);
+      memory.stops = lloyd_cuda::stops(finish, finished, labels_changed, 0, shift);
+      if (!memory.stops) lloyd_cuda::report_progress(finish, finished, lloyd_cuda::kHaltNone);
     }
     __syncthreads();
-    if (memory.halted) halt = lloyd_cuda::kHaltStopped;
+    if (memory.stops) halt = lloyd_cuda::kHaltStopped;
   }
   labeller.finish();
   __syncthreads();

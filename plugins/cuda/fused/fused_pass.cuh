@@ -270,7 +270,7 @@ __device__ inline bool run_pass(const Pass& pass, const Samples<typename Labelle
                                 const typename Labeller::Arguments& arguments,
                                 const Configuration& configuration,
                                 unsigned long long* shared_memory) {
-  if (lloyd_cuda::block_halted(pass.halt)) return false;
+  const bool halted = lloyd_cuda::read_halted(pass.halt);
   Labeller labeller(arguments, pass.clusters, samples.features, shared_memory);
   labeller.load(pass);
   RowWork work;
@@ -281,7 +281,7 @@ __device__ inline bool run_pass(const Pass& pass, const Samples<typename Labelle
       reinterpret_cast<unsigned int*>(shared_memory + configuration.centroids_bytes / 8);
   BlockSums sums(configuration.tile, block_memory, 0, 0);
   if (work.accumulates) sums.clear();
-  __syncthreads();
+  if (__syncthreads_or(halted) != 0) return false;
   char* const queues =
       reinterpret_cast<char*>(block_memory) + (work.accumulates ? configuration.tile_bytes : 0);
   const unsigned int changed =

@@ -7,6 +7,7 @@
 #include <lloyd/plugin/sdk/iteration_rules.hpp>
 
 #include "cuda/passes/finish_pass.hpp"
+#include "cuda/passes/halt_flag.cuh"
 #include "cuda/passes/integer_sums.cuh"
 
 namespace lloyd_cuda {
@@ -18,7 +19,7 @@ enum class Reports : bool { no, yes };
 struct DecisionMemory {
   double partial_sums[lloyd::kShiftPartialSums];  ///< of lloyd::squared_shift()
   bool is_last;                                   ///< of is_last_block()
-  bool halted;                                    ///< the fit had halted before
+  bool stops;                                     ///< the fit stops (iterations_kernel)
 };
 
 /// The mean of `count` > 0 values: their sum as a multiple of 2^exponent, rounded once, divided.
@@ -64,12 +65,13 @@ __device__ inline void compute_means(const Finish& finish, std::int64_t first, s
     const std::int64_t cluster = at / finish.features;
     const std::int64_t feature = at - cluster * finish.features;
     const unsigned long long count = __ldcg(finish.totals.counts + cluster);
+    const auto* words = reinterpret_cast<const unsigned long long*>(finish.totals.sums + at);
+    DeviceInt128 sum{__ldcg(words), __ldcg(words + 1)};
     double mean = finish.centroids[at];
-    DeviceInt128 sum{0, 0};
     if (count > 0) {
-      const auto* words = reinterpret_cast<const unsigned long long*>(finish.totals.sums + at);
-      sum = {__ldcg(words), __ldcg(words + 1)};
       mean = mean_of(sum, finish.scale.exponents[feature], count);
+    } else {
+      sum = {0, 0};
     }
     finish.next_centroids[at] = mean;
     if (reported != nullptr) reported[at] = mean;
@@ -138,21 +140,28 @@ __device__ inline void halt_and_report(const Finish& finish, Halt halt) {
 template <Reports kReports = Reports::no>
 __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
   LoopState& state = *finish.state;
-  // One thread reads the flag for the block, since the host may set it at any time.
+  // What thread 0 needs below is loaded here, so that these loads take no longer than one of them.
+  const bool halted = read_halted(&state.halt);
+  std::int64_t changed = 0;
+  std::int64_t iterations = 0;
   if (threadIdx.x == 0) {
-    memory.halted = *static_cast<volatile std::int32_t*>(&state.halt) != kHaltNone;
+    changed = static_cast<std::int64_t>(__ldcg(&state.changed));
+    iterations = __ldcg(&state.iterations) + 1;
   }
-  __syncthreads();
-  if (memory.halted) {
-    if (threadIdx.x == 0) report_progress(finish);
-    return;
-  }
-  if (kReports == Reports::yes) report_inertia(finish);
   bool empty = false;
   for (std::int64_t c = threadIdx.x; c < finish.clusters; c += blockDim.x) {
     empty |= __ldcg(finish.totals.counts + c) == 0;
   }
-  if (__syncthreads_or(empty) != 0 && finish.halt_when_empty) {
+  const bool halted_or_empty = __syncthreads_or(halted || empty) != 0;
+  if (halted_or_empty && __syncthreads_or(halted) != 0) {
+    if (threadIdx.x == 0) report_progress(finish);
+    return;
+  }
+  if (kReports == Reports::yes) {
+    report_inertia(finish);
+    __syncthreads();
+  }
+  if (halted_or_empty && finish.halt_when_empty) {
     if (threadIdx.x == 0) {
       release_reports<kReports>();
       halt_and_report(finish, kHaltEmpty);
@@ -168,14 +177,13 @@ __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
                            : 0;
   if (threadIdx.x != 0) return;
   const std::int64_t slot = kReports == Reports::yes ? report_slot(finish) : 0;
-  const auto changed = static_cast<std::int64_t>(__ldcg(&state.changed));
   state.changed = 0;
   state.last_changed = changed;
   state.shift = shift;
-  ++state.iterations;
+  state.iterations = iterations;
   const std::int64_t relocations = finish.relocates ? state.relocations : 0;
-  const bool stopped = stops(finish, state.iterations, changed, relocations, shift);
-  if (kReports == Reports::yes) finish.ring.reports[slot] = {state.iterations, changed, shift};
+  const bool stopped = stops(finish, iterations, changed, relocations, shift);
+  if (kReports == Reports::yes) finish.ring.reports[slot] = {iterations, changed, shift};
   release_reports<kReports>();
   if (stopped) {
     halt_and_report(finish, kHaltStopped);
