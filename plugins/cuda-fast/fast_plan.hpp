@@ -77,7 +77,7 @@ inline FastPlan plan_fast(const FastProblem& problem, double available) {
   const auto k = static_cast<double>(problem.clusters);
   const double fixed =
       static_cast<double>(plan.shape.parts) * static_cast<double>(plan.shape.part_bytes()) +
-      4 * k * static_cast<double>(problem.features) + k * (5 + 12) + 4096;
+      4 * k * static_cast<double>(problem.features) + k * (5 + 16) + 4096;
   const auto plan_with = [&](bool keeps_fragments) {
     const double slab_row = slab_row_bytes(plan.shape, !keeps_fragments);
     const double bytes = std::min(kMaxSlabBytes, (available - fixed) / 4);

@@ -144,8 +144,8 @@ template <class T>
 void FastStep<T>::allocate_workspace(std::int64_t clusters) {
   workspace_ = std::make_unique<Workspace>();
   Workspace& memory = *workspace_;
-  memory.counters.resize(4 + clusters);
-  memory.sums.prepare(plan_.slab_rows, clusters, memory.counters.data() + 3);
+  memory.counters.resize(4 + SlabSums::counter_words(clusters));
+  memory.sums.prepare(plan_.slab_rows, clusters, memory.counters.data() + 4);
   memory.hard_rows.resize(plan_.slab_rows);
   memory.centroids.prepare(plan_.shape, clusters, dataset_.features, stream_);
   if (!uses_tensor_cores()) return;

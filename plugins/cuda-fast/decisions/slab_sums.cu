@@ -15,8 +15,19 @@ using lloyd_cuda::Samples;
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 8;
-constexpr int kScanThreads = 1024;
+// Of the kernels that sort.
+constexpr int kSortThreads = 1024;
+constexpr int kSortBlocksPerMultiprocessor = 2;
+constexpr int kSortBatch = 4;  // samples that a thread loads at a time
+// Maximum number of clusters that are counted in shared memory.
 constexpr std::int64_t kMaxSharedClusters = 8192;
+// Clusters have several counters if all of them fit this many words: lanes of a warp that count the
+// same cluster then rarely update the same word.
+constexpr std::int64_t kMaxCopiedCounters = 2048;
+// Bounds of a chunk, the samples that a block counts at a time. A counter has 16 bits for the
+// samples that enter a cluster, and 16 for those that leave it.
+constexpr unsigned int kMinChunk = 1024;
+constexpr unsigned int kMaxChunk = 1u << 15;
 // Bounds of a run, the sorted entries that a group of lanes sums at a time: short runs keep all
 // groups busy, long runs need fewer atomic additions.
 constexpr unsigned int kMinRun = 8;
@@ -24,37 +35,84 @@ constexpr unsigned int kMaxRun = 256;
 // An entry of the sorted list: the row relative to the slab; the top bit is set if the row leaves
 // the cluster.
 constexpr unsigned int kLeaves = 1u << 31;
+// Added to a counter of 16 + 16 bits, or to SortArguments::entries, for an entry.
+constexpr unsigned int kCountEntering = 1;
+constexpr unsigned int kCountLeaving = 1u << 16;
+constexpr unsigned long long kEntering = 1;
+constexpr unsigned long long kLeaving = 1ull << 32;
+constexpr unsigned int kAllLanes = 0xffffffffu;
 
 // Arguments of the kernels that sort and sum the rows of a slab.
 struct SortArguments {
   Pass pass;  // its rows are the slab
   ChangedSamples changed;
   bool sums_all_rows;     // all rows enter their cluster; otherwise the changed ones move
-  unsigned int* entries;  // per cluster: entries of the sorted list
+  bool counts_in_shared;  // entries are counted per block in shared memory
+  int copies_log2;        // counters per cluster in shared memory: 2^copies_log2, at most 32
+  unsigned int* arrived;  // blocks of count_kernel that have counted all of their samples
+  // Per cluster: entries of the sorted list, those that enter in the low word, those that leave in
+  // the high word.
+  unsigned long long* entries;
   unsigned int* offsets;  // k + 1
   unsigned int* cursors;  // k
   unsigned int* sorted;
 };
 
-// Calls body(cluster, leaves, row) for each entry of the list, in any order. All threads of a warp
-// call it together; for those without an entry, the cluster is negative.
-template <class Body>
-__device__ void for_each_entry(const SortArguments& sort, const Body& body) {
-  const std::int32_t* const labels = sort.pass.labels + sort.pass.rows.begin;
-  const std::int64_t count =
-      sort.sums_all_rows ? sort.pass.rows.size() : std::int64_t{*sort.changed.count};
-  const std::int64_t padded = (count + 31) / 32 * 32;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < padded; i += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
-    const bool exists = i < count;
-    std::int32_t row = static_cast<std::int32_t>(i);
-    std::int32_t former = -1;
-    if (exists && !sort.sums_all_rows) {
-      row = sort.changed.rows[i];
-      former = sort.changed.former[i];
+// Samples of the list: all rows of the slab, or the changed ones. A block counts and sorts the same
+// chunks of `size` consecutive samples.
+struct Chunks {
+  unsigned int samples;
+  unsigned int size;
+  unsigned int blocks;  // blocks with a chunk, and at least 1
+
+  // Chunks are so large that the counters of a block are few beside its entries.
+  __device__ explicit Chunks(const SortArguments& sort)
+      : samples(sort.sums_all_rows ? static_cast<unsigned int>(sort.pass.rows.size())
+                                   : *sort.changed.count) {
+    const auto counters = static_cast<unsigned int>(
+        !sort.counts_in_shared ? 0 : sort.pass.clusters / (sort.sums_all_rows ? 1 : 2));
+    const unsigned int least = counters < kMinChunk ? kMinChunk : counters;
+    const unsigned int even_share = (samples + gridDim.x - 1) / gridDim.x;
+    size = even_share < least ? least : even_share > kMaxChunk ? kMaxChunk : even_share;
+    const unsigned int chunks = (samples + size - 1) / size;
+    blocks = chunks == 0 ? 1 : chunks < gridDim.x ? chunks : gridDim.x;
+  }
+  // Calls body(begin, end) for each chunk of this block.
+  template <class Body>
+  __device__ void for_each(const Body& body) const {
+    for (unsigned int begin = blockIdx.x * size; begin < samples; begin += gridDim.x * size) {
+      body(begin, samples - begin < size ? samples : begin + size);
     }
-    body(exists ? labels[row] : -1, false, static_cast<unsigned int>(row));
-    if (!sort.sums_all_rows) body(former, true, static_cast<unsigned int>(row));
+  }
+};
+
+// Calls body(cluster, former, row) for each sample of a chunk, in any order. All threads of the
+// block call it equally often; for those without a sample, and without a former cluster, the
+// clusters are negative.
+template <class Body>
+__device__ void for_each_sample(const SortArguments& sort, unsigned int begin, unsigned int end,
+                                const Body& body) {
+  const std::int32_t* const labels = sort.pass.labels + sort.pass.rows.begin;
+  for (; begin < end; begin += kSortBatch * kSortThreads) {
+    std::int32_t rows[kSortBatch];
+    std::int32_t former[kSortBatch];
+    std::int32_t clusters[kSortBatch];
+#pragma unroll
+    for (int b = 0; b < kSortBatch; ++b) {
+      const unsigned int i = begin + b * kSortThreads + threadIdx.x;
+      rows[b] = i < end ? static_cast<std::int32_t>(i) : -1;
+      former[b] = -1;
+      if (i < end && !sort.sums_all_rows) {
+        rows[b] = sort.changed.rows[i];
+        former[b] = sort.changed.former[i];
+      }
+    }
+#pragma unroll
+    for (int b = 0; b < kSortBatch; ++b) clusters[b] = rows[b] >= 0 ? labels[rows[b]] : -1;
+#pragma unroll
+    for (int b = 0; b < kSortBatch; ++b) {
+      body(clusters[b], former[b], static_cast<unsigned int>(rows[b]));
+    }
   }
 }
 
@@ -64,7 +122,7 @@ struct ClusterPeers {
   bool leads;  // this lane adds for all, unless the cluster is negative
 
   __device__ explicit ClusterPeers(std::int32_t cluster)
-      : lanes(__match_any_sync(0xffffffffu, cluster)),
+      : lanes(__match_any_sync(kAllLanes, cluster)),
         leads(cluster >= 0 && static_cast<int>(threadIdx.x % 32) == leader()) {}
   __device__ int leader() const { return __ffs(static_cast<int>(lanes)) - 1; }
   __device__ unsigned int count() const { return static_cast<unsigned int>(__popc(lanes)); }
@@ -74,72 +132,183 @@ struct ClusterPeers {
   }
 };
 
-// Counts the entries of each cluster, in shared memory if all rows are counted and it has room.
-__global__ void count_kernel(SortArguments sort) {
-  extern __shared__ unsigned int shared_counts[];
-  if (lloyd_cuda::block_halted(sort.pass.halt)) return;
-  const std::int64_t k = sort.pass.clusters;
-  const bool in_shared = sort.sums_all_rows && k <= kMaxSharedClusters;
-  if (in_shared) {
-    for (std::int64_t c = threadIdx.x; c < k; c += blockDim.x) shared_counts[c] = 0;
-    __syncthreads();
+// Inclusive prefix sums within groups of `lanes` lanes, a power of two.
+__device__ inline unsigned int prefix_sum(unsigned int value, unsigned int lanes) {
+  for (unsigned int offset = 1; offset < lanes; offset *= 2) {
+    const unsigned int left = __shfl_up_sync(kAllLanes, value, offset);
+    if ((threadIdx.x & (lanes - 1)) >= offset) value += left;
   }
-  unsigned int* const counts = in_shared ? shared_counts : sort.entries;
-  for_each_entry(sort, [&](std::int32_t cluster, bool leaves, unsigned int) {
-    const ClusterPeers peers(cluster);
-    if (!peers.leads) return;
-    atomicAdd(counts + cluster, peers.count());
-    if (sort.sums_all_rows) return;
-    const auto change = static_cast<unsigned long long>(peers.count());
-    atomicAdd(sort.pass.totals.counts + cluster, leaves ? 0 - change : change);
-  });
-  if (!in_shared) return;
-  __syncthreads();
-  for (std::int64_t c = threadIdx.x; c < k; c += blockDim.x) {
-    if (shared_counts[c] != 0) atomicAdd(sort.entries + c, shared_counts[c]);
-  }
+  return value;
 }
 
-// The first position of each cluster in the sorted list: an exclusive prefix sum. One block.
-__global__ void __launch_bounds__(kScanThreads) offset_kernel(SortArguments sort) {
-  __shared__ unsigned int sums[kScanThreads];
-  if (lloyd_cuda::block_halted(sort.pass.halt)) return;
+// The counters of a block in shared memory: those of a cluster are consecutive, and a lane always
+// updates the same one of them.
+class SharedCounters {
+ public:
+  __device__ SharedCounters(unsigned int* words, const SortArguments& sort)
+      : words_(words),
+        copies_log2_(sort.copies_log2),
+        count_(static_cast<unsigned int>(sort.pass.clusters) << sort.copies_log2) {}
+
+  // Sets all counters to zero. The block synchronizes.
+  __device__ void clear() const {
+    for (unsigned int i = threadIdx.x; i < count_; i += kSortThreads) words_[i] = 0;
+    __syncthreads();
+  }
+  // Adds to this lane's counter of a cluster, and returns its former value.
+  __device__ unsigned int add(std::int32_t cluster, unsigned int value) const {
+    const unsigned int copy = threadIdx.x & (copies() - 1);
+    return atomicAdd(words_ + ((static_cast<unsigned int>(cluster) << copies_log2_) + copy), value);
+  }
+  // Calls first = reserve(cluster, total) for clusters whose counters have a total that is not 0,
+  // and replaces each counter by `first` and the counters before it. The block synchronizes before
+  // and after.
+  template <class Reserve>
+  __device__ void replace_by_positions(const Reserve& reserve) const {
+    __syncthreads();
+    for (unsigned int i = threadIdx.x; i < (count_ + 31) / 32 * 32; i += kSortThreads) {
+      const unsigned int value = i < count_ ? words_[i] : 0;
+      const unsigned int sum = prefix_sum(value, copies());
+      const unsigned int lane = threadIdx.x % 32;
+      const unsigned int last = lane | (copies() - 1);
+      unsigned int first = 0;
+      if (lane == last && sum != 0) first = reserve(i >> copies_log2_, sum);
+      first = __shfl_sync(kAllLanes, first, static_cast<int>(last));
+      if (i < count_) words_[i] = first + sum - value;
+    }
+    __syncthreads();
+  }
+
+ private:
+  __device__ unsigned int copies() const { return 1u << copies_log2_; }
+
+  unsigned int* words_;
+  int copies_log2_;
+  unsigned int count_;
+};
+
+// Computes the first position of each cluster in the sorted list, an exclusive prefix sum, and
+// updates the counts of the totals. Called by all threads of one block.
+__device__ void compute_offsets(const SortArguments& sort) {
+  __shared__ unsigned int warp_sums[32];
+  static_assert(kSortThreads == 32 * 32);
   const std::int64_t k = sort.pass.clusters;
-  const std::int64_t share = (k + kScanThreads - 1) / kScanThreads;
+  const std::int64_t share = (k + kSortThreads - 1) / kSortThreads;
   const std::int64_t begin = threadIdx.x * share < k ? threadIdx.x * share : k;
   const std::int64_t end = begin + share < k ? begin + share : k;
+  const auto entering = [](unsigned long long entries) {
+    return static_cast<unsigned int>(entries);
+  };
+  const auto leaving = [](unsigned long long entries) {
+    return static_cast<unsigned int>(entries >> 32);
+  };
   unsigned int sum = 0;
-  for (std::int64_t c = begin; c < end; ++c) sum += sort.entries[c];
-  sums[threadIdx.x] = sum;
-  __syncthreads();
-  for (int offset = 1; offset < kScanThreads; offset *= 2) {
-    const unsigned int left =
-        static_cast<int>(threadIdx.x) >= offset ? sums[threadIdx.x - offset] : 0;
-    __syncthreads();
-    sums[threadIdx.x] += left;
-    __syncthreads();
-  }
-  unsigned int position = sums[threadIdx.x] - sum;
   for (std::int64_t c = begin; c < end; ++c) {
-    const unsigned int entries = sort.entries[c];
+    const unsigned long long entries = __ldcg(sort.entries + c);
+    sum += entering(entries) + leaving(entries);
+  }
+  const unsigned int warp = threadIdx.x / 32;
+  const unsigned int lane = threadIdx.x % 32;
+  const unsigned int inclusive = prefix_sum(sum, 32);
+  if (lane == 31) warp_sums[warp] = inclusive;
+  __syncthreads();
+  if (warp == 0) warp_sums[lane] = prefix_sum(warp_sums[lane], 32);
+  __syncthreads();
+  unsigned int position = inclusive - sum + (warp > 0 ? warp_sums[warp - 1] : 0);
+  for (std::int64_t c = begin; c < end; ++c) {
+    const unsigned long long entries = __ldcg(sort.entries + c);
     sort.offsets[c] = position;
     sort.cursors[c] = position;
-    position += entries;
-    if (sort.sums_all_rows && entries != 0) {
-      sort.pass.totals.counts[c] += static_cast<unsigned long long>(entries);
+    position += entering(entries) + leaving(entries);
+    if (entries != 0) {
+      sort.pass.totals.counts[c] += static_cast<unsigned long long>(entering(entries)) -
+                                    static_cast<unsigned long long>(leaving(entries));
     }
   }
-  if (threadIdx.x == kScanThreads - 1) sort.offsets[k] = sums[threadIdx.x];
+  if (threadIdx.x == kSortThreads - 1) sort.offsets[k] = warp_sums[31];
 }
 
-__global__ void sort_kernel(SortArguments sort) {
+// Counts the entries of each cluster. The last block to arrive computes the offsets.
+__global__ void __launch_bounds__(kSortThreads, kSortBlocksPerMultiprocessor)
+    count_kernel(SortArguments sort) {
+  extern __shared__ unsigned int shared_counters[];
+  __shared__ bool is_last;
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
-  for_each_entry(sort, [&](std::int32_t cluster, bool leaves, unsigned int row) {
-    const ClusterPeers peers(cluster);
-    unsigned int first = 0;
-    if (peers.leads) first = atomicAdd(sort.cursors + cluster, peers.count());
-    first = __shfl_sync(0xffffffffu, first, peers.leader());
-    if (cluster >= 0) sort.sorted[first + peers.before()] = leaves ? row | kLeaves : row;
+  const Chunks chunks(sort);
+  if (blockIdx.x >= chunks.blocks) return;
+  chunks.for_each([&](unsigned int begin, unsigned int end) {
+    if (sort.counts_in_shared) {
+      const SharedCounters counters(shared_counters, sort);
+      counters.clear();
+      for_each_sample(sort, begin, end, [&](std::int32_t cluster, std::int32_t former, unsigned) {
+        if (cluster >= 0) counters.add(cluster, kCountEntering);
+        if (former >= 0) counters.add(former, kCountLeaving);
+      });
+      counters.replace_by_positions([&](unsigned int cluster, unsigned int total) {
+        const unsigned long long entering = total % kCountLeaving;
+        const unsigned long long leaving = total / kCountLeaving;
+        atomicAdd(sort.entries + cluster, entering * kEntering + leaving * kLeaving);
+        return 0u;
+      });
+      return;
+    }
+    const auto add = [&](std::int32_t cluster, unsigned long long entry) {
+      const ClusterPeers peers(cluster);
+      if (peers.leads) atomicAdd(sort.entries + cluster, peers.count() * entry);
+    };
+    for_each_sample(sort, begin, end, [&](std::int32_t cluster, std::int32_t former, unsigned) {
+      add(cluster, kEntering);
+      if (!sort.sums_all_rows) add(former, kLeaving);
+    });
+  });
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    is_last = atomicAdd(sort.arrived, 1u) == chunks.blocks - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (is_last) compute_offsets(sort);
+}
+
+// Sorts the entries by cluster.
+__global__ void __launch_bounds__(kSortThreads, kSortBlocksPerMultiprocessor)
+    sort_kernel(SortArguments sort) {
+  extern __shared__ unsigned int shared_counters[];
+  if (lloyd_cuda::block_halted(sort.pass.halt)) return;
+  const Chunks chunks(sort);
+  if (blockIdx.x >= chunks.blocks) return;
+  chunks.for_each([&](unsigned int begin, unsigned int end) {
+    if (sort.counts_in_shared) {
+      const SharedCounters counters(shared_counters, sort);
+      counters.clear();
+      for_each_sample(sort, begin, end, [&](std::int32_t cluster, std::int32_t former, unsigned) {
+        if (cluster >= 0) counters.add(cluster, 1);
+        if (former >= 0) counters.add(former, 1);
+      });
+      counters.replace_by_positions([&](unsigned int cluster, unsigned int total) {
+        return atomicAdd(sort.cursors + cluster, total);
+      });
+      for_each_sample(sort, begin, end,
+                      [&](std::int32_t cluster, std::int32_t former, unsigned int row) {
+                        if (cluster >= 0) sort.sorted[counters.add(cluster, 1)] = row;
+                        if (former >= 0) sort.sorted[counters.add(former, 1)] = row | kLeaves;
+                      });
+      __syncthreads();  // before the counters are cleared
+      return;
+    }
+    const auto place = [&](std::int32_t cluster, unsigned int entry) {
+      const ClusterPeers peers(cluster);
+      unsigned int first = 0;
+      if (peers.leads) first = atomicAdd(sort.cursors + cluster, peers.count());
+      first = __shfl_sync(kAllLanes, first, peers.leader());
+      if (cluster >= 0) sort.sorted[first + peers.before()] = entry;
+    };
+    for_each_sample(sort, begin, end,
+                    [&](std::int32_t cluster, std::int32_t former, unsigned int row) {
+                      place(cluster, row);
+                      if (!sort.sums_all_rows) place(former, row | kLeaves);
+                    });
   });
 }
 
@@ -255,6 +424,10 @@ void launch_for_features(const SortArguments& sort, const Samples<T>& samples,
 
 }  // namespace
 
+std::int64_t SlabSums::counter_words(std::int64_t clusters) {
+  return 2 + 2 * clusters;
+}
+
 void SlabSums::prepare(std::int64_t slab_rows, std::int64_t clusters, unsigned int* counters) {
   clusters_ = clusters;
   counters_ = counters;
@@ -273,16 +446,28 @@ template <class T>
 void SlabSums::enqueue(const Pass& pass, const Samples<T>& samples, bool all,
                        int multiprocessors) const {
   if (pass.rows.size() == 0) return;
-  const SortArguments sort{
-      pass, changed(), all, counters_ + 1, offsets_.data(), cursors_.data(), sorted_.data()};
-  const auto blocks = static_cast<unsigned>(multiprocessors * 4);
+  SortArguments sort;
+  sort.pass = pass;
+  sort.changed = changed();
+  sort.sums_all_rows = all;
+  sort.counts_in_shared = clusters_ <= kMaxSharedClusters;
+  sort.copies_log2 = 0;
+  while (sort.copies_log2 < 5 && clusters_ << (sort.copies_log2 + 1) <= kMaxCopiedCounters) {
+    ++sort.copies_log2;
+  }
+  sort.arrived = counters_ + 1;
+  sort.entries = reinterpret_cast<unsigned long long*>(counters_ + 2);
+  sort.offsets = offsets_.data();
+  sort.cursors = cursors_.data();
+  sort.sorted = sorted_.data();
+  const auto blocks = static_cast<unsigned>(multiprocessors * kSortBlocksPerMultiprocessor);
   const std::size_t bytes =
-      all && clusters_ <= kMaxSharedClusters ? static_cast<std::size_t>(clusters_) * 4 : 0;
-  count_kernel<<<blocks, kThreads, bytes, pass.stream>>>(sort);
+      sort.counts_in_shared
+          ? (static_cast<std::size_t>(clusters_) << sort.copies_log2) * sizeof(unsigned int)
+          : 0;
+  count_kernel<<<blocks, kSortThreads, bytes, pass.stream>>>(sort);
   lloyd_cuda::check_launch("count_kernel");
-  offset_kernel<<<1, kScanThreads, 0, pass.stream>>>(sort);
-  lloyd_cuda::check_launch("offset_kernel");
-  sort_kernel<<<blocks, kThreads, 0, pass.stream>>>(sort);
+  sort_kernel<<<blocks, kSortThreads, bytes, pass.stream>>>(sort);
   lloyd_cuda::check_launch("sort_kernel");
   if (pass.scale.narrow) {
     launch_for_features<T, true>(sort, samples, multiprocessors);

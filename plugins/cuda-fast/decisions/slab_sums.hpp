@@ -16,8 +16,10 @@ namespace lloyd_cuda_fast {
 /// per feature. Sums are exact, so that their order does not matter.
 class SlabSums {
  public:
-  /// Allocates for slabs of up to `slab_rows` rows. `counters`: 1 + k words of device memory that
-  /// the caller clears before each slab. Throws StatusError.
+  /// Words of the counters for k clusters.
+  static std::int64_t counter_words(std::int64_t clusters);
+  /// Allocates for slabs of up to `slab_rows` rows. `counters`: counter_words() words of device
+  /// memory, aligned to 8 bytes, that the caller clears before each slab. Throws StatusError.
   void prepare(std::int64_t slab_rows, std::int64_t clusters, unsigned int* counters);
 
   /// The list that receives the changed samples of a slab.
@@ -29,7 +31,8 @@ class SlabSums {
 
  private:
   std::int64_t clusters_ = 0;
-  unsigned int* counters_ = nullptr;  // the changed samples; k: entries of each cluster
+  // The changed samples; the blocks that have counted; k: entries of each cluster, in two words.
+  unsigned int* counters_ = nullptr;
   lloyd_cuda::DeviceBuffer<std::int32_t> rows_;
   lloyd_cuda::DeviceBuffer<std::int32_t> former_;
   lloyd_cuda::DeviceBuffer<unsigned int> sorted_;
