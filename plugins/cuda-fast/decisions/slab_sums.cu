@@ -1,6 +1,6 @@
 #include "cuda-fast/decisions/slab_sums.hpp"
 
-#include <algorithm>
+#include <type_traits>
 
 #include "cuda/device/check.hpp"
 #include "cuda/passes/halt_flag.cuh"
@@ -12,6 +12,7 @@ namespace {
 using lloyd_cuda::DeviceInt128;
 using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
+using lloyd_cuda::SumScale;
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 8;
@@ -312,35 +313,50 @@ __global__ void __launch_bounds__(kSortThreads, kSortBlocksPerMultiprocessor)
   });
 }
 
-// The sum of one feature over a run of samples of one cluster. Narrow values fit 50 bits, and a run
-// has at most kMaxRun of them.
-template <bool Narrow>
-struct RunSum;
-template <>
-struct RunSum<true> {
+// The sum of one feature over a run of samples of one cluster, at most kMaxRun, in one of three
+// forms. `Scale` is what a lane keeps of the feature's scale; min_blocks(values) are the blocks of
+// run_kernel that a multiprocessor runs at a time, if a lane sums so many features.
+template <class T>
+struct NarrowSum {  // of values with at most 50 bits
+  using Scale = double;
+  __host__ __device__ static constexpr int min_blocks(int) { return 1; }
   long long sum = 0;
-  template <class T>
-  __device__ void add(T x, double scale, int, bool leaves) {
-    const long long value = lloyd_cuda::narrow_value(x, scale);
-    sum += leaves ? -value : value;
-  }
+  __device__ static Scale scale(const SumScale& scale, std::int64_t j) { return scale.scales[j]; }
+  __device__ void add(T x, Scale scale) { sum += lloyd_cuda::narrow_value(x, scale); }
   __device__ DeviceInt128 total() const { return lloyd_cuda::sign_extend(sum); }
 };
-template <>
-struct RunSum<false> {
+template <class T>
+struct WideSum {
+  using Scale = int;
+  __host__ __device__ static constexpr int min_blocks(int) { return 1; }
   DeviceInt128 sum{0, 0};
-  template <class T>
-  __device__ void add(T x, double, int exponent, bool leaves) {
-    const DeviceInt128 value = lloyd_cuda::wide_value(x, exponent);
-    sum = sum + (leaves ? -value : value);
+  __device__ static Scale scale(const SumScale& scale, std::int64_t j) {
+    return scale.exponents[j];
   }
+  __device__ void add(T x, Scale exponent) { sum = sum + lloyd_cuda::wide_value(x, exponent); }
   __device__ DeviceInt128 total() const { return sum; }
+};
+template <int Limbs>
+struct FloatSum {  // of float32 values
+  static_assert(kMaxRun <= 256);
+  using Scale = float;
+  // Loads of many warps hide their latency. Without spills.
+  __host__ __device__ static constexpr int min_blocks(int values) {
+    return (values < 4 ? 5 : 4) - (Limbs == 4 && values > 1 ? 1 : 0);
+  }
+  lloyd_cuda::FloatLimbs<Limbs> sum;
+  __device__ static Scale scale(const SumScale& scale, std::int64_t j) {
+    return lloyd_cuda::FloatLimbs<Limbs>::magic(scale.exponents[j]);
+  }
+  __device__ void add(float x, Scale magic) { sum.add(x, magic); }
+  __device__ DeviceInt128 total() const { return sum.total(); }
 };
 
 // Groups of `Lanes` lanes sum runs of the sorted list; a lane sums `Values` features, Lanes apart.
 // blockIdx.y is a block of Lanes * Values features.
-template <class T, bool Narrow, int Lanes, int Values>
-__global__ void run_kernel(SortArguments sort, Samples<T> samples) {
+template <class T, class Sum, int Lanes, int Values>
+__global__ void __launch_bounds__(kThreads, Sum::min_blocks(Values))
+    run_kernel(SortArguments sort, Samples<T> samples) {
   if (lloyd_cuda::block_halted(sort.pass.halt)) return;
   const Pass& pass = sort.pass;
   const std::int64_t d = samples.features;
@@ -354,16 +370,16 @@ __global__ void run_kernel(SortArguments sort, Samples<T> samples) {
                                                   : even_share;
   const std::int64_t first_feature =
       std::int64_t{blockIdx.y} * Lanes * Values + threadIdx.x % Lanes;
-  double scales[Values];
-  int exponents[Values];
+  typename Sum::Scale scales[Values];
   bool exists[Values];
 #pragma unroll
   for (int v = 0; v < Values; ++v) {
     const std::int64_t j = first_feature + v * Lanes;
     exists[v] = j < d;
-    scales[v] = Narrow && exists[v] ? pass.scale.scales[j] : 0;
-    exponents[v] = !Narrow && exists[v] ? pass.scale.exponents[j] : 0;
+    scales[v] = Sum::scale(pass.scale, exists[v] ? j : 0);
   }
+  // Rows are gathered, so a lane loads its values of several rows before it adds them.
+  constexpr int kRows = sizeof(T) == sizeof(float) && Values == 4 ? 4 : 8 / Values;
   const T* const data = samples.row(pass.rows.begin) + first_feature * samples.feature_stride;
   for (std::uint64_t begin = std::uint64_t{group} * run; begin < total;
        begin += std::uint64_t{groups} * run) {
@@ -379,17 +395,38 @@ __global__ void run_kernel(SortArguments sort, Samples<T> samples) {
       while (sort.offsets[cluster + 1] <= position) ++cluster;
       const unsigned int cluster_end = sort.offsets[cluster + 1];
       const unsigned int stop = cluster_end < end ? cluster_end : end;
-      RunSum<Narrow> sums[Values];
-#pragma unroll 2
-      for (; position < stop; ++position) {
-        const unsigned int entry = sort.sorted[position];
-        const T* const x = data + std::int64_t{entry & ~kLeaves} * samples.row_stride;
+      Sum sums[Values];
+      // Missing rows of a partial batch count as zeros.
+      const auto add_batch = [&](auto is_partial) {
+        unsigned int entries[kRows];
+        T values[kRows][Values];
 #pragma unroll
-        for (int v = 0; v < Values; ++v) {
-          const T value = exists[v] ? x[v * Lanes * samples.feature_stride] : T{0};
-          sums[v].add(value, scales[v], exponents[v], (entry & kLeaves) != 0);
+        for (int r = 0; r < kRows; ++r) {
+          const bool present = !is_partial || position + r < stop;
+          entries[r] = present ? sort.sorted[position + r] : 0;
         }
-      }
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          const bool present = !is_partial || position + r < stop;
+          const T* const x = data + std::int64_t{entries[r] & ~kLeaves} * samples.row_stride;
+#pragma unroll
+          for (int v = 0; v < Values; ++v) {
+            values[r][v] = present && exists[v] ? x[v * Lanes * samples.feature_stride] : T{0};
+          }
+        }
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+          for (int v = 0; v < Values; ++v) {
+            const T x = values[r][v];
+            sums[v].add((entries[r] & kLeaves) != 0 ? -x : x, scales[v]);
+          }
+        }
+        position += kRows;
+      };
+      while (stop - position >= kRows) add_batch(std::false_type{});
+      if (position < stop) add_batch(std::true_type{});
+      position = stop;
 #pragma unroll
       for (int v = 0; v < Values; ++v) {
         const DeviceInt128 sum = sums[v].total();
@@ -400,26 +437,52 @@ __global__ void run_kernel(SortArguments sort, Samples<T> samples) {
   }
 }
 
-template <class T, bool Narrow, int Lanes, int Values>
+// The grid fills the device once over all feature blocks: long runs need few atomic additions.
+template <class T, class Sum, int Lanes, int Values>
 void launch_runs(const SortArguments& sort, const Samples<T>& samples, int multiprocessors) {
   const std::int64_t block = Lanes * Values;
   const auto feature_blocks = static_cast<unsigned>((samples.features + block - 1) / block);
-  const dim3 grid(static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor),
-                  feature_blocks);
-  run_kernel<T, Narrow, Lanes, Values><<<grid, kThreads, 0, sort.pass.stream>>>(sort, samples);
+  const auto blocks = static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor);
+  const dim3 grid((blocks + feature_blocks - 1) / feature_blocks, feature_blocks);
+  run_kernel<T, Sum, Lanes, Values><<<grid, kThreads, 0, sort.pass.stream>>>(sort, samples);
   lloyd_cuda::check_launch("run_kernel");
 }
 
-template <class T, bool Narrow>
+template <class Sum, class T>
 void launch_for_features(const SortArguments& sort, const Samples<T>& samples,
                          int multiprocessors) {
   const std::int64_t d = samples.features;
-  if (d <= 4) return launch_runs<T, Narrow, 4, 1>(sort, samples, multiprocessors);
-  if (d <= 8) return launch_runs<T, Narrow, 8, 1>(sort, samples, multiprocessors);
-  if (d <= 16) return launch_runs<T, Narrow, 16, 1>(sort, samples, multiprocessors);
-  if (d <= 32) return launch_runs<T, Narrow, 32, 1>(sort, samples, multiprocessors);
-  if (d <= 64) return launch_runs<T, Narrow, 32, 2>(sort, samples, multiprocessors);
-  launch_runs<T, Narrow, 32, 4>(sort, samples, multiprocessors);
+  if (d <= 4) return launch_runs<T, Sum, 4, 1>(sort, samples, multiprocessors);
+  if (d <= 8) return launch_runs<T, Sum, 8, 1>(sort, samples, multiprocessors);
+  if (d <= 16) return launch_runs<T, Sum, 16, 1>(sort, samples, multiprocessors);
+  if (d <= 32) return launch_runs<T, Sum, 32, 1>(sort, samples, multiprocessors);
+  if (d <= 64) return launch_runs<T, Sum, 32, 2>(sort, samples, multiprocessors);
+  launch_runs<T, Sum, 32, 4>(sort, samples, multiprocessors);
+}
+
+void launch_for_scale(const SortArguments& sort, const Samples<float>& samples,
+                      int multiprocessors) {
+  switch (sort.pass.scale.float_limbs) {
+    case 1:
+      return launch_for_features<FloatSum<1>>(sort, samples, multiprocessors);
+    case 2:
+      return launch_for_features<FloatSum<2>>(sort, samples, multiprocessors);
+    case 3:
+      return launch_for_features<FloatSum<3>>(sort, samples, multiprocessors);
+    case 4:
+      return launch_for_features<FloatSum<4>>(sort, samples, multiprocessors);
+    default:
+      return launch_for_features<WideSum<float>>(sort, samples, multiprocessors);
+  }
+}
+
+void launch_for_scale(const SortArguments& sort, const Samples<double>& samples,
+                      int multiprocessors) {
+  if (sort.pass.scale.narrow) {
+    launch_for_features<NarrowSum<double>>(sort, samples, multiprocessors);
+  } else {
+    launch_for_features<WideSum<double>>(sort, samples, multiprocessors);
+  }
 }
 
 }  // namespace
@@ -469,11 +532,7 @@ void SlabSums::enqueue(const Pass& pass, const Samples<T>& samples, bool all,
   lloyd_cuda::check_launch("count_kernel");
   sort_kernel<<<blocks, kSortThreads, bytes, pass.stream>>>(sort);
   lloyd_cuda::check_launch("sort_kernel");
-  if (pass.scale.narrow) {
-    launch_for_features<T, true>(sort, samples, multiprocessors);
-  } else {
-    launch_for_features<T, false>(sort, samples, multiprocessors);
-  }
+  launch_for_scale(sort, samples, multiprocessors);
 }
 
 template void SlabSums::enqueue(const Pass&, const Samples<float>&, bool, int) const;

@@ -16,12 +16,32 @@ inline constexpr int kSharedLimbBits = 16;
 /// Maximum number of limb values whose sum fits into a signed 32-bit word.
 inline constexpr std::int64_t kSharedLimbRows = (1 << (31 - kSharedLimbBits)) - 1;
 
+/// Bits between the limbs of FloatLimbs.
+inline constexpr int kFloatLimbBits = 23;
+/// Maximum number of limbs of FloatLimbs.
+inline constexpr int kMaxFloatLimbs = 4;
+
+/// The limbs that FloatLimbs needs for the float32 values of a data set. 0: it does not suit them.
+inline int float_limbs(const lloyd::SumPlan& plan) {
+  constexpr int kLowestExponent = -149;
+  constexpr int kHighestExponent = 103;
+  const int bits = *std::max_element(plan.value_bits.begin(), plan.value_bits.end());
+  const int limbs = (bits + kFloatLimbBits) / kFloatLimbBits;  // (bits + 1) / 23, rounded up
+  if (limbs > kMaxFloatLimbs) return 0;
+  const auto [lowest, highest] =
+      std::minmax_element(plan.quantum_exponents.begin(), plan.quantum_exponents.end());
+  const bool in_range =
+      *lowest >= kLowestExponent && *highest + (limbs - 1) * kFloatLimbBits <= kHighestExponent;
+  return in_range ? limbs : 0;
+}
+
 /// Scale for converting values to integers, see lloyd::SumPlan. Arrays are in device memory.
 struct SumScale {
   bool narrow = false;  ///< true: a value has at most 64 bits
   /// Rows that can be added before 64 bits overflow.
   std::int64_t flush_rows = 0;
   int shared_limbs = 1;                     ///< limbs of kSharedLimbBits per value
+  int float_limbs = 0;                      ///< float_limbs(); for float32 samples only
   const double* scales = nullptr;           ///< limbs x features: 1 / quantum of the limb
   const std::int32_t* exponents = nullptr;  ///< per feature: log2 of the quantum of limb 0
 
@@ -47,6 +67,7 @@ class ResidentScale {
     scale_.flush_rows = plan.flush_rows;
     const int bits = *std::max_element(plan.value_bits.begin(), plan.value_bits.end());
     scale_.shared_limbs = std::max((bits + kSharedLimbBits - 1) / kSharedLimbBits, 1);
+    scale_.float_limbs = float_limbs(plan);
     scale_.scales = upload(plan.scales, scales_);
     scale_.exponents = upload(
         std::vector<std::int32_t>(plan.quantum_exponents.begin(), plan.quantum_exponents.end()),

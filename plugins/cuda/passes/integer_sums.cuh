@@ -114,6 +114,69 @@ __device__ inline DeviceInt128 limb_value(long long sum, int limb) {
   return shift_left(sign_extend(sum), limb * kSharedLimbBits);
 }
 
+/// The sum of up to 256 float32 values of one feature. Float32 additions split each value exactly
+/// into `Limbs` integers, which are summed.
+///
+/// Let 2^e be the quantum of the feature, L = Limbs, and for limb l = 0 .. L-1 (the highest first)
+/// q_l = e + 23 (L-1-l) and M_l = 1.5 * 2^(23 + q_l). With r_0 = x and rounding to nearest:
+///
+///   t_l = fl(r_l + M_l),  s_l = fl(t_l - M_l),  r_{l+1} = fl(r_l - s_l)
+///
+/// float_limbs() guarantees |x| <= 2^(e + 23 L - 1), e >= -149 and q_0 <= 103. Then x is the sum of
+/// n_l 2^q_l for the integers n_l = bits(t_l) - bits(M_l):
+///
+/// 1. |r_l| <= 2^(22 + q_l). For l = 0, 22 + q_0 = e + 23 L - 1. For l > 0, see step 4.
+/// 2. So r_l + M_l is in [2^(23 + q_l), 2^(24 + q_l)]. Floats there are finite since q_0 <= 103
+///    and normal since e >= -149. Neighbours are 2^q_l apart, their bit patterns 1. Hence t_l =
+///    M_l + n_l 2^q_l, where n_l is r_l / 2^q_l rounded, and |n_l| <= 2^22.
+/// 3. s_l = n_l 2^q_l is exact: it has at most 23 bits, and 2^q_l >= 2^-149.
+/// 4. r_{l+1} = r_l - s_l is exact. If r_l is a multiple of 2^q_l, it is 0. Otherwise the last bit
+///    of r_l is below 2^q_l, so that it is a multiple of that bit. It also is at most 2^(q_l - 1),
+///    and at most |r_l|, in magnitude: if |r_l| < 2^(q_l - 1), n_l is 0. And q_l - 1 =
+///    22 + q_{l+1}.
+/// 5. x and all s_l are multiples of 2^e, hence so is r_{L-1}. So s_{L-1} = r_{L-1}, since
+///    q_{L-1} = e.
+///
+/// Additions do not flush subnormals to zero (no -ftz). A sum of 256 integers n_l is at most 2^30
+/// in magnitude.
+template <int Limbs>
+class FloatLimbs {
+ public:
+  /// M_{L-1} of a feature with quantum 2^exponent.
+  __device__ static float magic(int exponent) {
+    return __uint_as_float(static_cast<unsigned int>(exponent + 23 + 127) << 23 | 1u << 22);
+  }
+  /// Adds a value of the feature with this magic().
+  __device__ void add(float x, float magic) {
+#pragma unroll
+    for (int l = 0; l < Limbs; ++l) {
+      const unsigned int bits = __float_as_uint(magic) + raised(l);
+      const float shift = __uint_as_float(bits);
+      const float biased = __fadd_rn(x, shift);
+      sums_[l] += __float_as_uint(biased) - bits;
+      if (l + 1 < Limbs) x = __fsub_rn(x, __fsub_rn(biased, shift));
+    }
+  }
+  /// The sum, as a multiple of the quantum.
+  __device__ DeviceInt128 total() const {
+    DeviceInt128 total{0, 0};
+#pragma unroll
+    for (int l = 0; l < Limbs; ++l) {
+      total = total +
+              shift_left(sign_extend(static_cast<int>(sums_[l])), (Limbs - 1 - l) * kFloatLimbBits);
+    }
+    return total;
+  }
+
+ private:
+  // bits(M_l) - bits(M_{L-1})
+  __device__ static constexpr unsigned int raised(int l) {
+    return static_cast<unsigned int>((Limbs - 1 - l) * kFloatLimbBits) << 23;
+  }
+
+  unsigned int sums_[Limbs] = {};  // two's complement
+};
+
 /// Adds to a total in device or shared memory that other threads update concurrently. The result
 /// does not depend on their order: the thread that causes a carry out of the low word adds it to
 /// the high word.
