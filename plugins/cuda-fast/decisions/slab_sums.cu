@@ -1,5 +1,6 @@
 #include "cuda-fast/decisions/slab_sums.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "cuda/device/check.hpp"
@@ -15,7 +16,6 @@ using lloyd_cuda::Samples;
 using lloyd_cuda::SumScale;
 
 constexpr int kThreads = 256;
-constexpr int kBlocksPerMultiprocessor = 8;
 // Of the kernels that sort.
 constexpr int kSortThreads = 1024;
 constexpr int kSortBlocksPerMultiprocessor = 2;
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(kSortThreads, kSortBlocksPerMultiprocessor)
 template <class T>
 struct NarrowSum {  // of values with at most 50 bits
   using Scale = double;
-  __host__ __device__ static constexpr int min_blocks(int) { return 1; }
+  __host__ __device__ static constexpr int min_blocks(int values) { return values < 4 ? 4 : 2; }
   long long sum = 0;
   __device__ static Scale scale(const SumScale& scale, std::int64_t j) { return scale.scales[j]; }
   __device__ void add(T x, Scale scale) { sum += lloyd_cuda::narrow_value(x, scale); }
@@ -328,7 +328,7 @@ struct NarrowSum {  // of values with at most 50 bits
 template <class T>
 struct WideSum {
   using Scale = int;
-  __host__ __device__ static constexpr int min_blocks(int) { return 1; }
+  __host__ __device__ static constexpr int min_blocks(int values) { return values < 4 ? 4 : 2; }
   DeviceInt128 sum{0, 0};
   __device__ static Scale scale(const SumScale& scale, std::int64_t j) {
     return scale.exponents[j];
@@ -340,7 +340,7 @@ template <int Limbs>
 struct FloatSum {  // of float32 values
   static_assert(kMaxRun <= 256);
   using Scale = float;
-  // Loads of many warps hide their latency. Without spills.
+  // As many as possible without spills, to hide the latency of loads.
   __host__ __device__ static constexpr int min_blocks(int values) {
     return (values < 4 ? 5 : 4) - (Limbs == 4 && values > 1 ? 1 : 0);
   }
@@ -437,13 +437,14 @@ __global__ void __launch_bounds__(kThreads, Sum::min_blocks(Values))
   }
 }
 
-// The grid fills the device once over all feature blocks: long runs need few atomic additions.
+// All blocks of the grid are resident at the same time: runs are as long as possible, and need few
+// searches and atomic additions.
 template <class T, class Sum, int Lanes, int Values>
 void launch_runs(const SortArguments& sort, const Samples<T>& samples, int multiprocessors) {
   const std::int64_t block = Lanes * Values;
   const auto feature_blocks = static_cast<unsigned>((samples.features + block - 1) / block);
-  const auto blocks = static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor);
-  const dim3 grid((blocks + feature_blocks - 1) / feature_blocks, feature_blocks);
+  const auto blocks = static_cast<unsigned>(multiprocessors * Sum::min_blocks(Values));
+  const dim3 grid(std::max(blocks / feature_blocks, 1u), feature_blocks);
   run_kernel<T, Sum, Lanes, Values><<<grid, kThreads, 0, sort.pass.stream>>>(sort, samples);
   lloyd_cuda::check_launch("run_kernel");
 }
