@@ -14,7 +14,7 @@ using lloyd_cuda::Pass;
 using lloyd_cuda::Samples;
 
 constexpr int kThreads = 256;
-constexpr int kBlocksPerMultiprocessor = 8;
+constexpr int kBlocksPerMultiprocessor = 4;
 constexpr int kLanesPerSample = 8;
 
 // Rows that a thread classifies between two reservations of list positions.
@@ -181,49 +181,182 @@ __global__ void classification_kernel(ClassificationArguments classification, st
   add_block_sum(pass.changed, changed);
 }
 
-// Several lanes share a sample; each of them evaluates whole distances. The open samples come
-// first, then the hard ones.
+// Evaluates up to 32 squared distances at once, one for each lane of a warp, by the definition. The
+// definition adds the squares of a distance in order, but they can be computed in any order: all
+// lanes compute the squares of all pairs, with coalesced loads, into shared memory. Then each lane
+// adds those of its own pair. One object per warp, in shared memory.
 template <class T>
-__global__ void decision_kernel(DecisionArguments decision, Samples<T> samples) {
-  const Pass& pass = decision.pass;
-  if (lloyd_cuda::block_halted(pass.halt)) return;
-  const OpenSamples& open = decision.open;
-  constexpr int kSamplesPerBlock = kThreads / kLanesPerSample;
-  const std::int64_t with_slots = open.count == nullptr ? 0 : used_slots(open);
-  const std::int64_t count = with_slots + *decision.hard.count;
-  // Rounded up, so that all lanes of a warp reach store_label() and the shuffles.
-  const std::int64_t padded = (count + kSamplesPerBlock - 1) / kSamplesPerBlock * kSamplesPerBlock;
-  const int lane = static_cast<int>(threadIdx.x) % kLanesPerSample;
-  unsigned int changed = 0;
-  unsigned int decided = 0;
-  for (std::int64_t slot =
-           static_cast<std::int64_t>(blockIdx.x) * kSamplesPerBlock + threadIdx.x / kLanesPerSample;
-       slot < padded; slot += static_cast<std::int64_t>(gridDim.x) * kSamplesPerBlock) {
-    std::int32_t row = 0;
-    std::int64_t centroids = 0;
-    const std::int32_t* candidates = nullptr;  // null: all centroids
-    bool decides = slot < count;
-    if (slot < with_slots) {
-      row = open.rows[slot];
-      centroids = open.candidate_counts[slot];
-      candidates = open.candidates + slot * OpenSamples::kMaxCandidates;
+class WarpDistances {
+ public:
+  // The squared distance of a sample and a centroid for each lane with `has_pair`. Other lanes pass
+  // any valid pointers, which may be read. All lanes of a warp must call it.
+  __device__ double evaluate(const Samples<T>& samples, bool has_pair, const T* sample,
+                             const double* centroid) {
+    const unsigned int lanes = __ballot_sync(kFullWarp, has_pair);
+    if (lanes == 0) return 0;
+    const int pairs = __popc(lanes);
+    const int pairs_before = __popc(lanes & ((1u << lane()) - 1));
+    const int own = has_pair ? pairs_before : pairs + lane() - pairs_before;
+    pairs_[own] = {sample, centroid};
+    __syncwarp();
+    // Larger chunks take fewer barriers, but hold fewer pairs.
+    if (samples.features > 16 && pairs <= kTerms / 32) {
+      return add_chunks<32>(samples, pairs, has_pair, own);
+    }
+    if (samples.features > 8 && pairs <= kTerms / 16) {
+      return add_chunks<16>(samples, pairs, has_pair, own);
+    }
+    return add_chunks<8>(samples, pairs, has_pair, own);
+  }
+
+ private:
+  static constexpr int kTerms = 256;  // of all pairs, in a chunk
+  static constexpr int kTermsPerLane = kTerms / 32;
+  // Terms that a lane processes between two branches.
+  static constexpr int kGroup = 4;
+
+  struct Pair {
+    const T* sample;
+    const double* centroid;
+  };
+
+  // The values of a lane's terms in a chunk of kChunk features. Each kChunk lanes process every
+  // (32 / kChunk)-th pair. Values beyond the last pair are loaded, too, but not added.
+  template <int kChunk>
+  struct Terms {
+    static constexpr int kPairsPerWarp = 32 / kChunk;
+    // Between rows of `squares_`: odd, so that lanes that read the same column access different
+    // banks.
+    static constexpr int kPitch = kChunk + 1;
+
+    // `first`: the first feature of the chunk.
+    __device__ __forceinline__ void load(const WarpDistances& distances, const Samples<T>& samples,
+                                         int pairs, int first) {
+      const int feature = min(first + lane() % kChunk, static_cast<int>(samples.features) - 1);
+      const std::int64_t offset = feature * samples.feature_stride;
+      const Pair* const of_lane = distances.pairs_ + lane() / kChunk;
+#pragma unroll
+      for (int i = 0; i < kTermsPerLane; ++i) {
+        if (i % kGroup == 0 && i * kPairsPerWarp >= pairs) break;
+        const Pair pair = of_lane[i * kPairsPerWarp];
+        sample_[i] = __ldg(pair.sample + offset);
+        centroid_[i] = __ldg(pair.centroid + feature);
+      }
+    }
+    __device__ __forceinline__ void store_squares(WarpDistances& distances, int pairs) const {
+      double* const of_lane = distances.squares_ + lane() / kChunk * kPitch + lane() % kChunk;
+#pragma unroll
+      for (int i = 0; i < kTermsPerLane; ++i) {
+        if (i % kGroup == 0 && i * kPairsPerWarp >= pairs) break;
+        const double difference =
+            lloyd_cuda::subtract(static_cast<double>(sample_[i]), centroid_[i]);
+        of_lane[i * kPairsPerWarp * kPitch] = __dmul_rn(difference, difference);
+      }
+    }
+
+    T sample_[kTermsPerLane] = {};
+    double centroid_[kTermsPerLane] = {};
+  };
+
+  // The sum of the squares of pair `own`, if the lane has one.
+  template <int kChunk>
+  __device__ __forceinline__ double add_chunks(const Samples<T>& samples, int pairs, bool has_pair,
+                                               int own) {
+    const auto features = static_cast<int>(samples.features);
+    const double* const own_squares = squares_ + own * Terms<kChunk>::kPitch;
+    Terms<kChunk> terms;
+    terms.load(*this, samples, pairs, 0);
+    double sum = 0;
+    for (int first = 0; first < features; first += kChunk) {
+      terms.store_squares(*this, pairs);
+      __syncwarp();
+      // The loads of the next chunk overlap the additions.
+      if (first + kChunk < features) terms.load(*this, samples, pairs, first + kChunk);
+      if (has_pair) {
+        const int end = min(kChunk, features - first);
+#pragma unroll 8
+        for (int j = 0; j < end; ++j) sum = __dadd_rn(sum, own_squares[j]);
+      }
+      __syncwarp();
+    }
+    return sum;
+  }
+
+  __device__ __forceinline__ static int lane() {
+    return static_cast<int>(threadIdx.x) % 32;
+  }
+
+  Pair pairs_[32];
+  double squares_[kTerms + 32];  // a row per pair
+};
+
+// What a lane of decision_kernel compares: candidates lane, lane + kLanesPerSample... of a sample.
+struct DecidedSample {
+  std::int32_t row = 0;  // in the slab
+  bool decides = false;  // the sample exists, and its label is decided here
+  bool is_hard = false;  // it is compared with all centroids
+  std::int32_t centroids = 0;
+  std::int32_t candidate = 0;  // of an open sample: the only one of the lane
+  std::int32_t former = 0;     // its label before
+
+  // Samples are counted over those with slots, then the hard ones.
+  __device__ void load(const DecisionArguments& decision, unsigned int with_slots,
+                       unsigned int sample, int lane) {
+    const OpenSamples& open = decision.open;
+    is_hard = sample >= with_slots;
+    if (is_hard) {
+      row = decision.hard.rows[sample - with_slots];
+      centroids = static_cast<std::int32_t>(decision.pass.clusters);
+      decides = true;
+    } else {
+      row = open.rows[sample];
+      centroids = static_cast<std::int32_t>(open.candidate_counts[sample]);
+      candidate = open.candidates[std::int64_t{sample} * OpenSamples::kMaxCandidates + lane];
       decides = centroids <= OpenSamples::kMaxCandidates;  // others are in the overflow
       if (!decides) centroids = 0;
-    } else if (decides) {
-      row = decision.hard.rows[slot - with_slots];
-      centroids = pass.clusters;
     }
+    former = decision.pass.labels[decision.pass.rows.begin + row];
+  }
+};
+
+// kLanesPerSample lanes share a sample.
+template <class T>
+__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
+    decision_kernel(DecisionArguments decision, Samples<T> samples) {
+  static_assert(kLanesPerSample == OpenSamples::kMaxCandidates);
+  __shared__ WarpDistances<T> distances[kThreads / 32];
+  const Pass& pass = decision.pass;
+  const unsigned int with_slots = decision.open.count == nullptr ? 0 : used_slots(decision.open);
+  const unsigned int count = with_slots + *decision.hard.count;
+  if (lloyd_cuda::block_halted(pass.halt)) return;
+  // Few samples are spread over all warps, and those over all blocks.
+  const unsigned int warps = gridDim.x * (kThreads / 32);
+  const unsigned int samples_per_warp = count > 2 * warps ? 4 : count > warps ? 2 : 1;
+  if (blockIdx.x * samples_per_warp >= count) return;
+  const unsigned int warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
+  const int lane = static_cast<int>(threadIdx.x) % kLanesPerSample;
+  const unsigned int sample_of_warp = threadIdx.x % 32 / kLanesPerSample;
+  unsigned int changed = 0;
+  unsigned int decided = 0;
+  for (unsigned int first = warp * samples_per_warp; first < count;
+       first += warps * samples_per_warp) {
+    const unsigned int index = first + sample_of_warp;
+    DecidedSample sample;
+    if (sample_of_warp < samples_per_warp && index < count) {
+      sample.load(decision, with_slots, index, lane);
+    }
+    const T* const x = samples.row(pass.rows.begin + sample.row);
     NearestCentroid nearest;
-    for (std::int64_t i = lane; i < centroids; i += kLanesPerSample) {
-      const std::int32_t centroid =
-          candidates != nullptr ? candidates[i] : static_cast<std::int32_t>(i);
-      nearest.update(lloyd_cuda::exact_distance(samples, pass.rows.begin + row,
-                                                pass.centroids + centroid * samples.features),
-                     centroid);
+    for (std::int32_t i = lane; __any_sync(kFullWarp, i < sample.centroids); i += kLanesPerSample) {
+      const bool exists = i < sample.centroids;
+      const std::int32_t centroid = !exists ? 0 : sample.is_hard ? i : sample.candidate;
+      const double distance = distances[threadIdx.x / 32].evaluate(
+          samples, exists, x, pass.centroids + centroid * samples.features);
+      if (exists) nearest.update(distance, centroid);
     }
     nearest.reduce(kLanesPerSample);
-    const bool stores = decides && lane == 0;
-    if (store_label(decision, row, nearest.label, stores)) ++changed;
+    const bool stores = sample.decides && lane == 0;
+    if (store_label(decision, sample.row, sample.former, nearest.label, stores)) ++changed;
     if (stores) ++decided;
   }
   add_block_sum(pass.changed, changed);

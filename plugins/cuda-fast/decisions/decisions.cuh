@@ -42,14 +42,13 @@ __device__ inline unsigned int reserve_positions(unsigned int* count, bool adds)
   return first + static_cast<unsigned int>(__popc(lanes & ((1u << lane) - 1)));
 }
 
-/// Stores the label of a row of the slab and lists the row if its label has changed. `stores`: this
-/// lane has a label. All lanes of a warp must call it. Returns true if the label has changed.
+/// Stores the label of a row of the slab and lists the row if its label has changed. `former`: its
+/// label before; `stores`: this lane has a label. All lanes of a warp must call it. Returns true if
+/// the label has changed.
 __device__ inline bool store_label(const DecisionArguments& decision, std::int32_t row,
-                                   std::int32_t label, bool stores) {
-  std::int32_t* const labels = decision.pass.labels + decision.pass.rows.begin;
-  const std::int32_t former = stores ? labels[row] : label;
-  const bool changed = former != label;
-  if (changed) labels[row] = label;
+                                   std::int32_t former, std::int32_t label, bool stores) {
+  const bool changed = stores && former != label;
+  if (changed) decision.pass.labels[decision.pass.rows.begin + row] = label;
   if (decision.changed.count != nullptr) {
     const unsigned int at = reserve_positions(decision.changed.count, changed);
     if (changed) {
@@ -58,6 +57,11 @@ __device__ inline bool store_label(const DecisionArguments& decision, std::int32
     }
   }
   return changed;
+}
+__device__ inline bool store_label(const DecisionArguments& decision, std::int32_t row,
+                                   std::int32_t label, bool stores) {
+  const std::int32_t former = stores ? decision.pass.labels[decision.pass.rows.begin + row] : label;
+  return store_label(decision, row, former, label, stores);
 }
 
 /// Adds a row to a list. `adds`: this lane has one. All lanes of a warp must call it.
