@@ -197,7 +197,8 @@ class WarpDistances {
     const int pairs = __popc(lanes);
     const int pairs_before = __popc(lanes & ((1u << lane()) - 1));
     const int own = has_pair ? pairs_before : pairs + lane() - pairs_before;
-    pairs_[own] = {sample, centroid};
+    samples_[own] = sample;
+    centroids_[own] = centroid;
     __syncwarp();
     // Larger chunks take fewer barriers, but hold fewer pairs.
     if (samples.features > 16 && pairs <= kTerms / 32) {
@@ -215,32 +216,26 @@ class WarpDistances {
   // Terms that a lane processes between two branches.
   static constexpr int kGroup = 4;
 
-  struct Pair {
-    const T* sample;
-    const double* centroid;
-  };
-
   // The values of a lane's terms in a chunk of kChunk features. Each kChunk lanes process every
   // (32 / kChunk)-th pair. Values beyond the last pair are loaded, too, but not added.
   template <int kChunk>
   struct Terms {
     static constexpr int kPairsPerWarp = 32 / kChunk;
-    // Between rows of `squares_`: odd, so that lanes that read the same column access different
-    // banks.
-    static constexpr int kPitch = kChunk + 1;
+    // Between rows of `squares_`: even, for loads of two values, and such that lanes that read the
+    // same columns access different banks.
+    static constexpr int kPitch = kChunk + 2;
 
     // `first`: the first feature of the chunk.
     __device__ __forceinline__ void load(const WarpDistances& distances, const Samples<T>& samples,
                                          int pairs, int first) {
       const int feature = min(first + lane() % kChunk, static_cast<int>(samples.features) - 1);
       const std::int64_t offset = feature * samples.feature_stride;
-      const Pair* const of_lane = distances.pairs_ + lane() / kChunk;
 #pragma unroll
       for (int i = 0; i < kTermsPerLane; ++i) {
         if (i % kGroup == 0 && i * kPairsPerWarp >= pairs) break;
-        const Pair pair = of_lane[i * kPairsPerWarp];
-        sample_[i] = __ldg(pair.sample + offset);
-        centroid_[i] = __ldg(pair.centroid + feature);
+        const int pair = i * kPairsPerWarp + lane() / kChunk;
+        sample_[i] = __ldg(distances.samples_[pair] + offset);
+        centroid_[i] = __ldg(distances.centroids_[pair] + feature);
       }
     }
     __device__ __forceinline__ void store_squares(WarpDistances& distances, int pairs) const {
@@ -272,13 +267,28 @@ class WarpDistances {
       __syncwarp();
       // The loads of the next chunk overlap the additions.
       if (first + kChunk < features) terms.load(*this, samples, pairs, first + kChunk);
-      if (has_pair) {
-        const int end = min(kChunk, features - first);
-#pragma unroll 8
-        for (int j = 0; j < end; ++j) sum = __dadd_rn(sum, own_squares[j]);
-      }
+      if (has_pair) sum = add_squares(sum, own_squares, min(kChunk, features - first));
       __syncwarp();
     }
+    return sum;
+  }
+
+  // sum + squares[0] + ... + squares[count - 1], in this order.
+  __device__ __forceinline__ static double add_squares(double sum, const double* squares,
+                                                       int count) {
+    int j = 0;
+    for (; j + 8 <= count; j += 8) {
+      double2 values[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        values[i] = *reinterpret_cast<const double2*>(squares + j + 2 * i);
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        sum = __dadd_rn(__dadd_rn(sum, values[i].x), values[i].y);
+      }
+    }
+    for (; j < count; ++j) sum = __dadd_rn(sum, squares[j]);
     return sum;
   }
 
@@ -286,25 +296,24 @@ class WarpDistances {
     return static_cast<int>(threadIdx.x) % 32;
   }
 
-  Pair pairs_[32];
-  double squares_[kTerms + 32];  // a row per pair
+  const T* samples_[32];  // of the pairs
+  const double* centroids_[32];
+  __align__(16) double squares_[kTerms + 2 * 32];  // a row per pair
 };
 
 // What a lane of decision_kernel compares: candidates lane, lane + kLanesPerSample... of a sample.
 struct DecidedSample {
   std::int32_t row = 0;  // in the slab
   bool decides = false;  // the sample exists, and its label is decided here
-  bool is_hard = false;  // it is compared with all centroids
   std::int32_t centroids = 0;
-  std::int32_t candidate = 0;  // of an open sample: the only one of the lane
-  std::int32_t former = 0;     // its label before
+  std::int32_t candidate = -1;  // of the lane; -1: the sample is compared with all centroids
+  std::int32_t former = 0;      // its label before
 
   // Samples are counted over those with slots, then the hard ones.
   __device__ void load(const DecisionArguments& decision, unsigned int with_slots,
                        unsigned int sample, int lane) {
     const OpenSamples& open = decision.open;
-    is_hard = sample >= with_slots;
-    if (is_hard) {
+    if (sample >= with_slots) {
       row = decision.hard.rows[sample - with_slots];
       centroids = static_cast<std::int32_t>(decision.pass.clusters);
       decides = true;
@@ -349,7 +358,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     NearestCentroid nearest;
     for (std::int32_t i = lane; __any_sync(kFullWarp, i < sample.centroids); i += kLanesPerSample) {
       const bool exists = i < sample.centroids;
-      const std::int32_t centroid = !exists ? 0 : sample.is_hard ? i : sample.candidate;
+      const std::int32_t centroid = !exists ? 0 : sample.candidate < 0 ? i : sample.candidate;
       const double distance = distances[threadIdx.x / 32].evaluate(
           samples, exists, x, pass.centroids + centroid * samples.features);
       if (exists) nearest.update(distance, centroid);
