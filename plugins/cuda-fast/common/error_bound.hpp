@@ -67,6 +67,13 @@ class ScreenError {
     error.packing_ = kPackingError;
     return error;
   }
+  /// This error for another sample: as if it had been passed to of_image().
+  LLOYD_HOST_DEVICE ScreenError of_sample(float rounded, float residual) const {
+    ScreenError error = *this;
+    error.rounded_ = rounded;
+    error.residual_ = residual;
+    return error;
+  }
   /// For the direct screen of d features. `norm`: |y|, rounded up; y is rounded to float32.
   LLOYD_HOST_DEVICE static ScreenError of_values(float norm, const CentroidNorms& centroids,
                                                  std::int64_t features) {
@@ -106,6 +113,15 @@ class ScreenError {
     const float error = at(radius);
     return kBoundSlack * (squared + error) <= radius * radius ? error : HUGE_VALF;
   }
+  /// Bounds both S - S' for the centroid of the computed score `best`, unless it is far, and S' - S
+  /// for every centroid with a computed score of at most S' = `second` (step 9). Infinite if no
+  /// bound is found.
+  LLOYD_HOST_DEVICE float above_and_below(float best, float second) const {
+    const float squared = std::fmax(best + offset_, 0.0F);
+    const float radius = distance(second);
+    const float error = at(radius);
+    return kBoundSlack * (squared + error) <= radius * radius ? error : HUGE_VALF;
+  }
 
   /// Bounds what packing changes in the difference of scores with these magnitudes (step 4).
   LLOYD_HOST_DEVICE float packing(float best, float second) const {
@@ -131,6 +147,13 @@ class ScreenError {
 /// nearest. `second`: no other centroid has a lower score. False if a value is NaN.
 LLOYD_HOST_DEVICE inline bool proves_label(float best, float second, const ScreenError& error) {
   return second - best > error.above(best) + error.below(second) + error.packing(best, second);
+}
+
+/// As proves_label(), with one square root instead of three. Near the limit, the bound is slightly
+/// lower.
+LLOYD_HOST_DEVICE inline bool proves_label_by_one_bound(float best, float second,
+                                                        const ScreenError& error) {
+  return second - best > 2 * error.above_and_below(best, second) + error.packing(best, second);
 }
 
 /// Upper limit of the computed score (before packing) of any centroid that may be nearest, if the

@@ -17,168 +17,188 @@ constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 4;
 constexpr int kLanesPerSample = 8;
 
-// Rows that a thread classifies between two reservations of list positions.
-constexpr int kRowsPerThread = 4;
+// Blocks of classification_kernel that a multiprocessor has registers for.
+constexpr int kClassificationBlocks = 5;
+// Rows that a thread classifies at a time.
+constexpr int kRowsPerThread = 2;
+constexpr int kBlockRows = kThreads * kRowsPerThread;
 
-// What a row is classified by.
-struct LoadedRow {
-  float best;  // the two lowest scores over all parts, and the centroid of the lowest
-  float second;
-  std::int32_t nearest;
-  std::int32_t former;  // its label before
-  float2 norms;
+// The two lowest scores of rows threadIdx.x + r kThreads over all parts, and the centroids of the
+// lowest.
+struct LoadedScores {
+  float best[kRowsPerThread];
+  float second[kRowsPerThread];
+  std::int32_t nearest[kRowsPerThread];
 
-  // `at`: the row in `summaries`; `row`: in the slab.
-  __device__ void load(const ClassificationArguments& classification, const Summaries& summaries,
-                       int parts, std::int64_t at, std::int64_t row) {
-    former = classification.decision.pass.labels[classification.decision.pass.rows.begin + row];
-    norms = classification.norms[row];
-    best = summaries.best[at];
-    second = summaries.second[at];
-    nearest = summaries.nearest[at];
+  // `at[r]`: the row in `summaries`.
+  __device__ __forceinline__ void load(const Summaries& summaries, int parts,
+                                       const std::int32_t (&at)[kRowsPerThread]) {
+    int part_of_best[kRowsPerThread] = {};
+#pragma unroll
+    for (int r = 0; r < kRowsPerThread; ++r) {
+      best[r] = summaries.best[at[r]];
+      second[r] = summaries.second[at[r]];
+    }
     for (int part = 1; part < parts; ++part) {
-      const std::int64_t other = part * summaries.stride + at;
-      const float other_best = summaries.best[other];
-      second = fminf(fminf(second, summaries.second[other]), fmaxf(best, other_best));
-      if (other_best < best) {
-        best = other_best;
-        nearest = summaries.nearest[other];
+      const float* const bests = summaries.best + part * summaries.stride;
+      const float* const seconds = summaries.second + part * summaries.stride;
+#pragma unroll
+      for (int r = 0; r < kRowsPerThread; ++r) {
+        const float other = bests[at[r]];
+        second[r] = fminf(fminf(second[r], seconds[at[r]]), fmaxf(best[r], other));
+        if (other < best[r]) {
+          best[r] = other;
+          part_of_best[r] = part;
+        }
       }
+    }
+#pragma unroll
+    for (int r = 0; r < kRowsPerThread; ++r) {
+      nearest[r] = summaries.nearest[part_of_best[r] * summaries.stride + at[r]];
     }
   }
 };
 
-// The outcome of the classification of a row.
-struct ClassifiedRow {
-  bool changed = false;  // its label is proven and has changed
-  bool open = false;     // its label is not proven
-  float limit = 0;       // OpenSamples::limits of an open row
+// What a block lists of the rows that it classifies at a time.
+struct ListedRows {
+  unsigned int counts;         // open rows << 16 | changed rows
+  unsigned int reserved;       // the final `counts`
+  unsigned int first_changed;  // reserved positions in the lists of the slab
+  unsigned int first_open;
+  std::int32_t open[kBlockRows];
+  float best[kBlockRows];  // of open rows; infinite: all centroids are candidates
 };
+static_assert(kBlockRows < 1 << 16);
 
-__device__ ClassifiedRow classify(const ClassificationArguments& classification,
-                                  const CentroidNorms& centroids, const LoadedRow& row) {
-  const ScreenError error =
-      ScreenError::of_image(row.norms.x, row.norms.y, centroids, classification.steps);
-  // If all centroids are so far from the sample that a column beyond the last one may have the
-  // lowest score, or if that may be the score of a far centroid, all of them are candidates.
-  const bool may_be_far =
-      centroids.has_far != 0 && (!is_distinct(row.best, row.second, error) ||
-                                 row.nearest >= classification.decision.pass.clusters ||
-                                 (classification.far[row.nearest] & kFarInImage) != 0);
-  const bool is_centroid = row.best < kMinPaddingScore &&
-                           row.nearest < classification.decision.pass.clusters && !may_be_far;
-  ClassifiedRow classified;
-  classified.open = !(is_centroid && proves_label(row.best, row.second, error));
-  classified.changed = !classified.open && row.former != row.nearest;
-  if (classified.open) {
-    classified.limit = is_centroid ? candidate_limit(row.best, error) : FLT_MAX;
+// Stores the open rows of a block. The limits of candidates take some arithmetic: consecutive lanes
+// compute those of consecutive open rows, however few of all rows are open.
+__device__ void store_open_rows(const ClassificationArguments& classification,
+                                const ScreenError& errors, const ListedRows& listed) {
+  const DecisionArguments& decision = classification.decision;
+  const unsigned int count = listed.reserved >> 16;
+  // Rounded up, so that all lanes of a warp reach add_row().
+  for (unsigned int i = threadIdx.x; i < (count + 31) / 32 * 32; i += kThreads) {
+    const bool exists = i < count;
+    const std::int32_t row = listed.open[exists ? i : 0];
+    const unsigned int slot = listed.first_open + i;
+    const bool has_slot = exists && slot < decision.open.capacity;
+    if (has_slot) {
+      const float best = listed.best[i];
+      const float2 norms = classification.norms[row];
+      decision.open.rows[slot] = row;
+      decision.open.limits[slot] =
+          best < HUGE_VALF ? candidate_limit(best, errors.of_sample(norms.x, norms.y)) : FLT_MAX;
+      decision.open.candidate_counts[slot] = 0;
+    }
+    add_row(decision.overflow, row, exists && !has_slot);
   }
-  return classified;
 }
 
-// Positions in the lists of changed and open rows. A thread has at most kRowsPerThread entries in
-// each.
-class BlockPositions {
- public:
-  // Reserves positions for the entries of all threads of the block, by one atomic addition per
-  // list. `changed_count` may be null: changed rows are then not listed.
-  __device__ BlockPositions(unsigned int changed, unsigned int open, unsigned int* changed_count,
-                            unsigned int* open_count) {
-    __shared__ unsigned int warp_ends[kThreads / 32];
-    __shared__ unsigned int first_changed;
-    __shared__ unsigned int first_open;
-    // Both numbers in one word: a block has fewer than 2^16 entries in each list.
-    static_assert(kThreads * kRowsPerThread < 1 << 16);
-    const unsigned int lane = threadIdx.x % 32;
-    const unsigned int own = open << 16 | changed;
-    unsigned int end = own;
-    for (unsigned int offset = 1; offset < 32; offset *= 2) {
-      const unsigned int left = __shfl_up_sync(kFullWarp, end, offset);
-      if (lane >= offset) end += left;
-    }
-    if (lane == 31) warp_ends[threadIdx.x / 32] = end;
-    __syncthreads();
-    unsigned int before = end - own;
-    unsigned int total = 0;
-    for (unsigned int warp = 0; warp < kThreads / 32; ++warp) {
-      if (warp < threadIdx.x / 32) before += warp_ends[warp];
-      total += warp_ends[warp];
-    }
-    if (threadIdx.x == 0) {
-      const unsigned int changed_entries = total & 0xffff;
-      const unsigned int open_entries = total >> 16;
-      first_changed = changed_entries != 0 && changed_count != nullptr
-                          ? atomicAdd(changed_count, changed_entries)
-                          : 0;
-      first_open = open_entries != 0 ? atomicAdd(open_count, open_entries) : 0;
-    }
-    __syncthreads();
-    changed_ = first_changed + (before & 0xffff);
-    open_ = first_open + (before >> 16);
-    __syncthreads();  // the next use of the shared memory may follow
-  }
-  // The position of this thread's next entry.
-  __device__ unsigned int next_changed() { return changed_++; }
-  __device__ unsigned int next_open() { return open_++; }
-
- private:
-  unsigned int changed_ = 0;
-  unsigned int open_ = 0;
-};
-
 // `skipped`: rows of the first tile that precede the slab.
-__global__ void classification_kernel(ClassificationArguments classification, std::int64_t skipped,
-                                      int parts, Summaries summaries) {
+__global__ void __launch_bounds__(kThreads, kClassificationBlocks)
+    classification_kernel(ClassificationArguments classification, std::int64_t skipped, int parts,
+                          Summaries summaries) {
+  __shared__ ListedRows listed;
   const DecisionArguments& decision = classification.decision;
   const Pass& pass = decision.pass;
-  if (lloyd_cuda::block_halted(pass.halt)) return;
-  const std::int64_t rows = pass.rows.size();
-  constexpr int kBlockRows = kThreads * kRowsPerThread;
   const CentroidNorms centroids = *classification.centroids;
+  if (threadIdx.x == 0) listed.counts = 0;
+  if (lloyd_cuda::block_halted(pass.halt)) return;
+  const ScreenError errors = ScreenError::of_image(0, 0, centroids, classification.steps);
+  const auto rows = static_cast<std::int32_t>(pass.rows.size());
+  const auto clusters = static_cast<std::int32_t>(pass.clusters);
   std::int32_t* const labels = pass.labels + pass.rows.begin;
-  unsigned int changed = 0;
-  for (std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * kBlockRows; begin < rows;
-       begin += static_cast<std::int64_t>(gridDim.x) * kBlockRows) {
-    const std::int64_t first = begin + threadIdx.x;
-    LoadedRow loaded[kRowsPerThread];
+  const unsigned int lanes_before = (1u << threadIdx.x % 32) - 1;
+  unsigned int changed = 0;  // of the block, in thread 0
+  for (std::int32_t begin = static_cast<std::int32_t>(blockIdx.x) * kBlockRows; begin < rows;
+       begin += static_cast<std::int32_t>(gridDim.x) * kBlockRows) {
+    const std::int32_t first = begin + static_cast<std::int32_t>(threadIdx.x);
+    std::int32_t at[kRowsPerThread];
+    std::int32_t former[kRowsPerThread];
+    float2 norms[kRowsPerThread];
 #pragma unroll
     for (int r = 0; r < kRowsPerThread; ++r) {
-      const std::int64_t row = first + r * kThreads < rows ? first + r * kThreads : begin;
-      loaded[r].load(classification, summaries, parts, skipped + row, row);
+      const std::int32_t row = min(first + r * kThreads, rows - 1);
+      at[r] = static_cast<std::int32_t>(skipped) + row;
+      former[r] = labels[row];
+      norms[r] = classification.norms[row];
     }
-    ClassifiedRow classified[kRowsPerThread];
-    unsigned int changed_here = 0;
-    unsigned int open_here = 0;
+    LoadedScores scores;
+    scores.load(summaries, parts, at);
+    unsigned int changed_lanes[kRowsPerThread];
+    unsigned int open_lanes[kRowsPerThread];
+    bool is_centroid[kRowsPerThread];
+    unsigned int counts = 0;  // of the warp, as in ListedRows
 #pragma unroll
     for (int r = 0; r < kRowsPerThread; ++r) {
-      const std::int64_t row = first + r * kThreads;
-      if (row >= rows) continue;
-      classified[r] = classify(classification, centroids, loaded[r]);
-      if (classified[r].changed) labels[row] = loaded[r].nearest;
-      changed_here += classified[r].changed ? 1 : 0;
-      open_here += classified[r].open ? 1 : 0;
-    }
-    changed += changed_here;
-    BlockPositions positions(changed_here, open_here, decision.changed.count, decision.open.count);
-#pragma unroll
-    for (int r = 0; r < kRowsPerThread; ++r) {
-      const auto row = static_cast<std::int32_t>(first + r * kThreads);
-      if (classified[r].changed && decision.changed.count != nullptr) {
-        const unsigned int at = positions.next_changed();
-        decision.changed.rows[at] = row;
-        decision.changed.former[at] = loaded[r].former;
+      const std::int32_t row = first + r * kThreads;
+      const float best = scores.best[r];
+      const float second = scores.second[r];
+      const std::int32_t nearest = scores.nearest[r];
+      const ScreenError error = errors.of_sample(norms[r].x, norms[r].y);
+      // If all centroids are so far from the sample that a column beyond the last one may have the
+      // lowest score, or if that may be the score of a far centroid, all of them are candidates.
+      is_centroid[r] = best < kMinPaddingScore && nearest < clusters;
+      if (centroids.has_far != 0 && is_centroid[r]) {
+        is_centroid[r] =
+            is_distinct(best, second, error) && (classification.far[nearest] & kFarInImage) == 0;
       }
-      const unsigned int slot = classified[r].open ? positions.next_open() : 0;
-      const bool has_slot = classified[r].open && slot < decision.open.capacity;
-      if (has_slot) {
-        decision.open.rows[slot] = row;
-        decision.open.limits[slot] = classified[r].limit;
-        decision.open.candidate_counts[slot] = 0;
-      }
-      add_row(decision.overflow, row, classified[r].open && !has_slot);
+      const bool exceeds_bound = proves_label_by_one_bound(best, second, error);
+      const bool proven = is_centroid[r] && exceeds_bound;
+      const bool is_changed = row < rows && proven && former[r] != nearest;
+      if (is_changed) labels[row] = nearest;
+      changed_lanes[r] = __ballot_sync(kFullWarp, is_changed);
+      open_lanes[r] = __ballot_sync(kFullWarp, row < rows && !proven);
+      counts += static_cast<unsigned int>(__popc(open_lanes[r])) << 16 |
+                static_cast<unsigned int>(__popc(changed_lanes[r]));
     }
+    unsigned int position = 0;  // of the warp, as in ListedRows
+    if (lanes_before == 0 && counts != 0) position = atomicAdd(&listed.counts, counts);
+    position = __shfl_sync(kFullWarp, position, 0);
+    unsigned int open_position = position >> 16;
+    unsigned int changed_position = position & 0xffff;
+#pragma unroll
+    for (int r = 0; r < kRowsPerThread; ++r) {
+      if ((open_lanes[r] & (lanes_before + 1)) != 0) {
+        const unsigned int i =
+            open_position + static_cast<unsigned int>(__popc(open_lanes[r] & lanes_before));
+        listed.open[i] = first + r * kThreads;
+        listed.best[i] = is_centroid[r] ? scores.best[r] : HUGE_VALF;
+      }
+      open_position += static_cast<unsigned int>(__popc(open_lanes[r]));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const unsigned int reserved = listed.counts;
+      const unsigned int changed_rows = reserved & 0xffff;
+      const unsigned int open_rows = reserved >> 16;
+      changed += changed_rows;
+      listed.counts = 0;
+      listed.reserved = reserved;
+      if (changed_rows != 0 && decision.changed.count != nullptr) {
+        listed.first_changed = atomicAdd(decision.changed.count, changed_rows);
+      }
+      if (open_rows != 0) listed.first_open = atomicAdd(decision.open.count, open_rows);
+    }
+    __syncthreads();
+    if (decision.changed.count != nullptr) {
+#pragma unroll
+      for (int r = 0; r < kRowsPerThread; ++r) {
+        if ((changed_lanes[r] & (lanes_before + 1)) != 0) {
+          const unsigned int i = listed.first_changed + changed_position +
+                                 static_cast<unsigned int>(__popc(changed_lanes[r] & lanes_before));
+          decision.changed.rows[i] = first + r * kThreads;
+          decision.changed.former[i] = former[r];
+        }
+        changed_position += static_cast<unsigned int>(__popc(changed_lanes[r]));
+      }
+    }
+    store_open_rows(classification, errors, listed);
+    __syncthreads();  // the next rows may follow
   }
-  add_block_sum(pass.changed, changed);
+  if (threadIdx.x == 0 && changed != 0 && pass.changed != nullptr) {
+    atomicAdd(pass.changed, static_cast<unsigned long long>(changed));
+  }
 }
 
 // Evaluates up to 32 squared distances at once, one for each lane of a warp, by the definition. The
@@ -379,7 +399,6 @@ void enqueue_classification(const ClassificationArguments& classification,
   const Pass& pass = classification.decision.pass;
   if (pass.rows.size() == 0) return;
   constexpr std::int64_t kMaxBlocks = 2048;
-  constexpr std::int64_t kBlockRows = kThreads * kRowsPerThread;
   const std::int64_t blocks =
       std::min((pass.rows.size() + kBlockRows - 1) / kBlockRows, kMaxBlocks);
   classification_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, pass.stream>>>(

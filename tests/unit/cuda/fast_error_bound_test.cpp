@@ -257,8 +257,8 @@ std::int64_t nearest(const Problem& problem, std::int64_t sample) {
 }
 
 // Checks the bound, the proofs and the candidates of all samples. Returns how many labels are
-// proven.
-std::int64_t count_proven(const Problem& problem, bool tensor_cores) {
+// proven, by proves_label() or by proves_label_by_one_bound().
+std::int64_t count_proven(const Problem& problem, bool tensor_cores, bool by_one_bound = false) {
   const HostScreen screen(problem, tensor_cores);
   const std::int64_t n = std::ssize(problem.samples) / problem.features;
   const float of_all = screen.error_of_all();
@@ -286,11 +286,14 @@ std::int64_t count_proven(const Problem& problem, bool tensor_cores) {
         << "sample " << i << ": its label is not a candidate";
     if (sorted.size() < 2) continue;
     std::nth_element(sorted.begin(), sorted.begin() + 1, sorted.end());
-    if (!proves_label(static_cast<float>(*best), static_cast<float>(sorted[1]), scores.error)) {
-      continue;
+    const auto lowest = static_cast<float>(*best);
+    const auto second = static_cast<float>(sorted[1]);
+    const bool is_proven = proves_label(lowest, second, scores.error);
+    const bool is_proven_by_one_bound = proves_label_by_one_bound(lowest, second, scores.error);
+    if (is_proven || is_proven_by_one_bound) {
+      EXPECT_EQ(best - scores.computed.begin(), label) << "sample " << i;
     }
-    ++proven;
-    EXPECT_EQ(best - scores.computed.begin(), label) << "sample " << i;
+    if (by_one_bound ? is_proven_by_one_bound : is_proven) ++proven;
   }
   return proven;
 }
@@ -326,6 +329,7 @@ TEST(FastErrorBound, ProvesNearlyAllLabelsOfSeparateClusters) {
   for (const std::int64_t features : {9, 16, 33, 128, 200}) {
     const Problem problem = random_problem(200, features, 30, 1);
     EXPECT_GE(count_proven(problem, true), 190) << features << " features";
+    EXPECT_GE(count_proven(problem, true, true), count_proven(problem, true));
     EXPECT_GE(count_proven(problem, false), 199) << features << " features";
   }
 }
@@ -423,6 +427,7 @@ TEST(FastErrorBound, FarCentroidsDoNotKeepOtherLabelsFromBeingProven) {
     Problem problem = random_problem(200, 33, 30, 10);
     for (std::size_t j = 0; j < 33; ++j) problem.centroids[j] *= factor;
     EXPECT_GE(count_proven(problem, true), 180) << factor;
+    EXPECT_GE(count_proven(problem, true, true), count_proven(problem, true)) << factor;
     EXPECT_GE(count_proven(problem, false), 190) << factor;
   }
 }
@@ -445,6 +450,7 @@ TEST(FastErrorBound, ProvesNothingIfANormIsNotFinite) {
   norms.residual_ratio = HUGE_VALF;
   const ScreenError image = ScreenError::of_image(1, 0, norms, 2);
   EXPECT_FALSE(proves_label(1, 2, image));
+  EXPECT_FALSE(proves_label_by_one_bound(1, 2, image));
   EXPECT_FALSE(proves_label(1, 2, ScreenError::of_values(1, norms, 2)));
   EXPECT_FALSE(1e30F > candidate_limit(1, image));
 }
