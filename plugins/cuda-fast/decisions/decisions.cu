@@ -18,9 +18,9 @@ constexpr int kBlocksPerMultiprocessor = 4;
 constexpr int kLanesPerSample = 8;
 
 // Blocks of classification_kernel that a multiprocessor has registers for.
-constexpr int kClassificationBlocks = 5;
+constexpr int kClassificationBlocks = 4;
 // Rows that a thread classifies at a time.
-constexpr int kRowsPerThread = 2;
+constexpr int kRowsPerThread = 4;
 constexpr int kBlockRows = kThreads * kRowsPerThread;
 
 // The two lowest scores of rows threadIdx.x + r kThreads over all parts, and the centroids of the
@@ -367,13 +367,19 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
   const unsigned int sample_of_warp = threadIdx.x % 32 / kLanesPerSample;
   unsigned int changed = 0;
   unsigned int decided = 0;
-  for (unsigned int first = warp * samples_per_warp; first < count;
-       first += warps * samples_per_warp) {
+  const auto load = [&](unsigned int first) {
     const unsigned int index = first + sample_of_warp;
     DecidedSample sample;
     if (sample_of_warp < samples_per_warp && index < count) {
       sample.load(decision, with_slots, index, lane);
     }
+    return sample;
+  };
+  DecidedSample next = load(warp * samples_per_warp);
+  for (unsigned int first = warp * samples_per_warp; first < count;
+       first += warps * samples_per_warp) {
+    const DecidedSample sample = next;
+    next = load(first + warps * samples_per_warp);  // arrives while this sample is compared
     const T* const x = samples.row(pass.rows.begin + sample.row);
     NearestCentroid nearest;
     for (std::int32_t i = lane; __any_sync(kFullWarp, i < sample.centroids); i += kLanesPerSample) {

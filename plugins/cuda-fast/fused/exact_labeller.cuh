@@ -94,34 +94,11 @@ class ExactLabeller {
     Sample y[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) read(samples.row(rows[r]), y[r].values);
-    // The lowest score of every group of centroids; which centroid has it is of interest only for
-    // the lowest of these.
-    LowestScores groups[kRows];
-    for (int first = 0; first < table_.clusters; first += kTableGroup) {
-      float lowest[kRows];
-#pragma unroll
-      for (int i = 0; i < kTableGroup; ++i) {
-        float values[kStride];
-        const float bias = table_.read(first, i, values);
-#pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-          const float score = score_of(y[r].values, values, bias);
-          lowest[r] = i == 0 ? score : fminf(lowest[r], score);
-        }
-      }
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) groups[r].update(lowest[r], first);
-    }
     LowestScores lowest[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-      for (int i = 0; i < kTableGroup; ++i) {
-        float values[kStride];
-        const float bias = table_.read(groups[r].nearest, i, values);
-        lowest[r].update(score_of(y[r].values, values, bias), groups[r].nearest + i);
-      }
-      lowest[r].second = fminf(lowest[r].second, groups[r].second);
+    if constexpr (kByGroups) {
+      score_groups(y, lowest);
+    } else {
+      score_rows(y, lowest);
     }
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -193,6 +170,53 @@ class ExactLabeller {
 #pragma unroll
     for (int j = 0; j < D; ++j) score = fmaf(y[j], values[j], score);
     return score;
+  }
+
+  // The lowest scores of samples. With few features, it pays to find the lowest score of every
+  // group first, and to score the centroids of the lowest group again.
+  static constexpr bool kByGroups = D <= 4;
+  __device__ __forceinline__ void score_rows(const Sample (&y)[kRows],
+                                             LowestScores (&lowest)[kRows]) const {
+    for (int first = 0; first < table_.clusters; first += kTableGroup) {
+#pragma unroll 2
+      for (int i = 0; i < kTableGroup; ++i) {
+        float values[kStride];
+        const float bias = table_.read(first, i, values);
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          lowest[r].update(score_of(y[r].values, values, bias), first + i);
+        }
+      }
+    }
+  }
+  __device__ __forceinline__ void score_groups(const Sample (&y)[kRows],
+                                               LowestScores (&lowest)[kRows]) const {
+    LowestScores groups[kRows];
+    for (int first = 0; first < table_.clusters; first += kTableGroup) {
+      float best_of_group[kRows];
+#pragma unroll
+      for (int i = 0; i < kTableGroup; ++i) {
+        float values[kStride];
+        const float bias = table_.read(first, i, values);
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          const float score = score_of(y[r].values, values, bias);
+          best_of_group[r] = i == 0 ? score : fminf(best_of_group[r], score);
+        }
+      }
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) groups[r].update(best_of_group[r], first);
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int i = 0; i < kTableGroup; ++i) {
+        float values[kStride];
+        const float bias = table_.read(groups[r].nearest, i, values);
+        lowest[r].update(score_of(y[r].values, values, bias), groups[r].nearest + i);
+      }
+      lowest[r].second = fminf(lowest[r].second, groups[r].second);
+    }
   }
 
   __device__ double centroid_in_units(int c, int j) const {

@@ -20,8 +20,8 @@ inline constexpr std::int64_t kFusedMaxCells = 2048;
 /// labels open.
 inline constexpr std::int64_t kMinTensorCoreFeatures = 9;
 /// Maximum k (d + 5) with kMinTensorCoreFeatures or more: d multiply-adds and five other operations
-/// per score. Beyond it, tensor cores are expected to be faster.
-inline constexpr std::int64_t kFusedMaxOperations = 4000;
+/// per score. Beyond it, tensor cores are faster (NOTES.md).
+inline constexpr std::int64_t kFusedMaxOperations = 1500;
 
 /// The units of the screen, for the fused kernel.
 struct FusedUnits {

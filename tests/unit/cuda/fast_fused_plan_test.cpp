@@ -19,7 +19,8 @@ TEST(FastFused, SuitsFewFeaturesAndClusters) {
   EXPECT_TRUE(suits_fused(32, 2));
   EXPECT_TRUE(suits_fused(1024, 2));
   EXPECT_TRUE(suits_fused(32, 16));
-  EXPECT_TRUE(suits_fused(100, 10));
+  EXPECT_TRUE(suits_fused(88, 10));
+  EXPECT_FALSE(suits_fused(89, 10));
   EXPECT_FALSE(suits_fused(1025, 2));
   EXPECT_FALSE(suits_fused(256, 16));
   EXPECT_FALSE(suits_fused(2, 17));
