@@ -71,7 +71,7 @@ conformance() {
 
 # The cases that reach every kernel with the fewest samples, because racecheck is slow.
 sanitizer() {
-  local sanitizer tool backend log cases start result
+  local sanitizer tool backend log cases start result passed
   sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
   [ -x "$sanitizer" ] || {
     note sanitizer all skipped "compute-sanitizer is not installed"
@@ -87,10 +87,12 @@ sanitizer() {
       [ $tool != memcheck ] || cases+=":SUITE.device_pass/alternating:SUITE.observe/parts"
       timeout 100 "$sanitizer" --tool $tool --error-exitcode 9 "$build/bin/conformance_tests" \
         --gtest_filter="${cases//SUITE/${backend//-/_}}" >"$log" 2>&1 && result=passed
+      passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\.$/\1/p' "$log")
+      [ "${passed:-0}" -gt 0 ] || result=failed
       if grep -q 'Device not supported' "$log"; then result=skipped; fi
       [ "$result" != failed ] || grep -E '^=========|Failure' "$log" | head -n 20
-      note "$tool" "$backend" "$result" \
-        "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//'); $((SECONDS - start)) s"
+      note "$tool" "$backend" "$result" "${passed:-0} cases passed; $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" |
+        tail -n 1 | sed 's/^=* *//'); $((SECONDS - start)) s"
     done
   done
 }
