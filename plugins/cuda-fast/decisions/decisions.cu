@@ -18,7 +18,7 @@ constexpr int kBlocksPerMultiprocessor = 4;
 constexpr int kLanesPerSample = 8;
 
 // Blocks of classification_kernel that a multiprocessor has registers for.
-constexpr int kClassificationBlocks = 4;
+constexpr int kClassificationBlocksPerMultiprocessor = 4;
 // Rows that a thread classifies at a time.
 constexpr int kRowsPerThread = 4;
 constexpr int kBlockRows = kThreads * kRowsPerThread;
@@ -95,7 +95,7 @@ __device__ void store_open_rows(const ClassificationArguments& classification,
 }
 
 // `skipped`: rows of the first tile that precede the slab.
-__global__ void __launch_bounds__(kThreads, kClassificationBlocks)
+__global__ void __launch_bounds__(kThreads, kClassificationBlocksPerMultiprocessor)
     classification_kernel(ClassificationArguments classification, std::int64_t skipped, int parts,
                           Summaries summaries) {
   __shared__ ListedRows listed;

@@ -36,12 +36,13 @@ constexpr unsigned int kMaxRun = 256;
 // An entry of the sorted list: the row relative to the slab; the top bit is set if the row leaves
 // the cluster.
 constexpr unsigned int kLeaves = 1u << 31;
-// Added to a counter of 16 + 16 bits, or to SortArguments::entries, for an entry.
-constexpr unsigned int kCountEntering = 1;
-constexpr unsigned int kCountLeaving = 1u << 16;
-constexpr unsigned long long kEntering = 1;
-constexpr unsigned long long kLeaving = 1ull << 32;
-constexpr unsigned int kAllLanes = 0xffffffffu;
+// Increments for an entry that enters or leaves a cluster: of the counters of a chunk (two fields
+// of 16 bits), and of SortArguments::entries, which count the whole slab (two fields of 32 bits).
+constexpr unsigned int kChunkEnteringIncrement = 1;
+constexpr unsigned int kChunkLeavingIncrement = 1u << 16;
+constexpr unsigned long long kSlabEnteringIncrement = 1;
+constexpr unsigned long long kSlabLeavingIncrement = 1ull << 32;
+constexpr unsigned int kFullWarp = 0xffffffffu;
 
 // Arguments of the kernels that sort and sum the rows of a slab.
 struct SortArguments {
@@ -72,9 +73,9 @@ struct Chunks {
                                    : *sort.changed.count) {
     const auto counters = static_cast<unsigned int>(
         !sort.counts_in_shared ? 0 : sort.pass.clusters / (sort.sums_all_rows ? 1 : 2));
-    const unsigned int least = counters < kMinChunk ? kMinChunk : counters;
+    const unsigned int min_size = counters < kMinChunk ? kMinChunk : counters;
     const unsigned int even_share = (samples + gridDim.x - 1) / gridDim.x;
-    size = even_share < least ? least : even_share > kMaxChunk ? kMaxChunk : even_share;
+    size = even_share < min_size ? min_size : even_share > kMaxChunk ? kMaxChunk : even_share;
     const unsigned int chunks = (samples + size - 1) / size;
     blocks = chunks == 0 ? 1 : chunks < gridDim.x ? chunks : gridDim.x;
   }
@@ -123,7 +124,7 @@ struct ClusterPeers {
   bool leads;  // this lane adds for all, unless the cluster is negative
 
   __device__ explicit ClusterPeers(std::int32_t cluster)
-      : lanes(__match_any_sync(kAllLanes, cluster)),
+      : lanes(__match_any_sync(kFullWarp, cluster)),
         leads(cluster >= 0 && static_cast<int>(threadIdx.x % 32) == leader()) {}
   __device__ int leader() const { return __ffs(static_cast<int>(lanes)) - 1; }
   __device__ unsigned int count() const { return static_cast<unsigned int>(__popc(lanes)); }
@@ -136,7 +137,7 @@ struct ClusterPeers {
 // Inclusive prefix sums within groups of `lanes` lanes, a power of two.
 __device__ inline unsigned int prefix_sum(unsigned int value, unsigned int lanes) {
   for (unsigned int offset = 1; offset < lanes; offset *= 2) {
-    const unsigned int left = __shfl_up_sync(kAllLanes, value, offset);
+    const unsigned int left = __shfl_up_sync(kFullWarp, value, offset);
     if ((threadIdx.x & (lanes - 1)) >= offset) value += left;
   }
   return value;
@@ -174,7 +175,7 @@ class SharedCounters {
       const unsigned int last = lane | (copies() - 1);
       unsigned int first = 0;
       if (lane == last && sum != 0) first = reserve(i >> copies_log2_, sum);
-      first = __shfl_sync(kAllLanes, first, static_cast<int>(last));
+      first = __shfl_sync(kFullWarp, first, static_cast<int>(last));
       if (i < count_) words_[i] = first + sum - value;
     }
     __syncthreads();
@@ -242,13 +243,14 @@ __global__ void __launch_bounds__(kSortThreads, kSortBlocksPerMultiprocessor)
       const SharedCounters counters(shared_counters, sort);
       counters.clear();
       for_each_sample(sort, begin, end, [&](std::int32_t cluster, std::int32_t former, unsigned) {
-        if (cluster >= 0) counters.add(cluster, kCountEntering);
-        if (former >= 0) counters.add(former, kCountLeaving);
+        if (cluster >= 0) counters.add(cluster, kChunkEnteringIncrement);
+        if (former >= 0) counters.add(former, kChunkLeavingIncrement);
       });
       counters.replace_by_positions([&](unsigned int cluster, unsigned int total) {
-        const unsigned long long entering = total % kCountLeaving;
-        const unsigned long long leaving = total / kCountLeaving;
-        atomicAdd(sort.entries + cluster, entering * kEntering + leaving * kLeaving);
+        const unsigned long long entering = total % kChunkLeavingIncrement;
+        const unsigned long long leaving = total / kChunkLeavingIncrement;
+        atomicAdd(sort.entries + cluster,
+                  entering * kSlabEnteringIncrement + leaving * kSlabLeavingIncrement);
         return 0u;
       });
       return;
@@ -258,8 +260,8 @@ __global__ void __launch_bounds__(kSortThreads, kSortBlocksPerMultiprocessor)
       if (peers.leads) atomicAdd(sort.entries + cluster, peers.count() * entry);
     };
     for_each_sample(sort, begin, end, [&](std::int32_t cluster, std::int32_t former, unsigned) {
-      add(cluster, kEntering);
-      if (!sort.sums_all_rows) add(former, kLeaving);
+      add(cluster, kSlabEnteringIncrement);
+      if (!sort.sums_all_rows) add(former, kSlabLeavingIncrement);
     });
   });
   __threadfence();
@@ -302,7 +304,7 @@ __global__ void __launch_bounds__(kSortThreads, kSortBlocksPerMultiprocessor)
       const ClusterPeers peers(cluster);
       unsigned int first = 0;
       if (peers.leads) first = atomicAdd(sort.cursors + cluster, peers.count());
-      first = __shfl_sync(kAllLanes, first, peers.leader());
+      first = __shfl_sync(kFullWarp, first, peers.leader());
       if (cluster >= 0) sort.sorted[first + peers.before()] = entry;
     };
     for_each_sample(sort, begin, end,

@@ -124,21 +124,23 @@ class ExactLabeller {
   static constexpr bool kBiasInRow = D <= 3;
   static constexpr int kStride = table_row_floats(D);
 
-  // The table of centroids in shared memory: groups of kTableGroup rows of kStride values with -2
-  // e', and zeros beyond d. The last value of a row is the bias if kBiasInRow; otherwise the biases
-  // follow the groups. Rows beyond the last centroid have a bias above all scores.
+  // The table of centroids in shared memory: groups of kTableGroupRows rows of kStride values with
+  // -2 e', and zeros beyond d. The last value of a row is the bias if kBiasInRow; otherwise the
+  // biases follow the groups. Rows beyond the last centroid have a bias above all scores.
   struct Table {
     float* values;
     int clusters;
 
-    __device__ int rows() const { return (clusters + kTableGroup - 1) / kTableGroup * kTableGroup; }
+    __device__ int rows() const {
+      return (clusters + kTableGroupRows - 1) / kTableGroupRows * kTableGroupRows;
+    }
     // Row `i` of the group that begins with centroid `first`.
     __device__ float* row_of(int first, int i) const {
-      return values + first / kTableGroup * table_group_floats(D) + i * kStride;
+      return values + first / kTableGroupRows * table_group_floats(D) + i * kStride;
     }
     __device__ float& bias_of(int first, int i) const {
       if (kBiasInRow) return row_of(first, i)[kStride - 1];
-      return values[rows() / kTableGroup * table_group_floats(D) + first + i];
+      return values[rows() / kTableGroupRows * table_group_floats(D) + first + i];
     }
     // Returns the bias.
     __device__ __forceinline__ float read(int first, int i, float (&row)[kStride]) const {
@@ -177,9 +179,9 @@ class ExactLabeller {
   static constexpr bool kByGroups = D <= 4;
   __device__ __forceinline__ void score_rows(const Sample (&y)[kRows],
                                              LowestScores (&lowest)[kRows]) const {
-    for (int first = 0; first < table_.clusters; first += kTableGroup) {
+    for (int first = 0; first < table_.clusters; first += kTableGroupRows) {
 #pragma unroll 2
-      for (int i = 0; i < kTableGroup; ++i) {
+      for (int i = 0; i < kTableGroupRows; ++i) {
         float values[kStride];
         const float bias = table_.read(first, i, values);
 #pragma unroll
@@ -192,10 +194,10 @@ class ExactLabeller {
   __device__ __forceinline__ void score_groups(const Sample (&y)[kRows],
                                                LowestScores (&lowest)[kRows]) const {
     LowestScores groups[kRows];
-    for (int first = 0; first < table_.clusters; first += kTableGroup) {
+    for (int first = 0; first < table_.clusters; first += kTableGroupRows) {
       float best_of_group[kRows];
 #pragma unroll
-      for (int i = 0; i < kTableGroup; ++i) {
+      for (int i = 0; i < kTableGroupRows; ++i) {
         float values[kStride];
         const float bias = table_.read(first, i, values);
 #pragma unroll
@@ -210,7 +212,7 @@ class ExactLabeller {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-      for (int i = 0; i < kTableGroup; ++i) {
+      for (int i = 0; i < kTableGroupRows; ++i) {
         float values[kStride];
         const float bias = table_.read(groups[r].nearest, i, values);
         lowest[r].update(score_of(y[r].values, values, bias), groups[r].nearest + i);
@@ -224,7 +226,7 @@ class ExactLabeller {
   }
   // Adds a centroid to the table, and raises the norms to its own.
   __device__ void add_centroid(int c, CentroidNorms& norms, float& largest) const {
-    const int i = c % kTableGroup;
+    const int i = c % kTableGroupRows;
     float* const row = table_.row_of(c - i, i);
     RoundedForm form;
     double squared = 0;
@@ -242,7 +244,7 @@ class ExactLabeller {
     raise_local_maximum(largest, sqrt(squared) * kMargin);
   }
   __device__ void add_padding(int c) const {
-    const int i = c % kTableGroup;
+    const int i = c % kTableGroupRows;
     float* const row = table_.row_of(c - i, i);
 #pragma unroll
     for (int j = 0; j < kStride; ++j) row[j] = 0;
@@ -310,7 +312,7 @@ class ExactLabeller {
     NearestCentroid nearest;
     for (int c = 0; c < table.clusters; ++c) {
       float values[kStride];
-      const float bias = table.read(c - c % kTableGroup, c % kTableGroup, values);
+      const float bias = table.read(c - c % kTableGroupRows, c % kTableGroupRows, values);
       if (score_of(y.values, values, bias) > limit) continue;
       const double* const centroid = centroids + c * samples.features;
       nearest.update(lloyd_cuda::exact_distance(samples, row, centroid), c);

@@ -52,18 +52,18 @@ constexpr int table_row_floats(int padded) {
 }
 
 /// Rows of a group of the table of centroids.
-inline constexpr int kTableGroup = 8;
+inline constexpr int kTableGroupRows = 8;
 
 /// Values from one group of the table to the next. Groups begin in different banks, because the
 /// threads of a warp read rows of different groups.
 constexpr int table_group_floats(int padded) {
-  return kTableGroup * table_row_floats(padded) + 4;
+  return kTableGroupRows * table_row_floats(padded) + 4;
 }
 
 /// Values of the table: rows, and biases if they are not in the rows.
 constexpr std::int64_t table_floats(std::int64_t clusters, int padded) {
-  const std::int64_t groups = (clusters + kTableGroup - 1) / kTableGroup;
-  return groups * (table_group_floats(padded) + (padded <= 3 ? 0 : kTableGroup));
+  const std::int64_t groups = (clusters + kTableGroupRows - 1) / kTableGroupRows;
+  return groups * (table_group_floats(padded) + (padded <= 3 ? 0 : kTableGroupRows));
 }
 
 /// The units for the fused kernel. in_float32 is false if the scale, or an origin in units of the

@@ -70,7 +70,7 @@ class CandidateEpilogue {
         }
       }
     }
-    if (__any_sync(kFullWarp, (hits[0] | hits[1]) != 0)) list(first, hits);
+    if (__any_sync(kFullWarp, (hits[0] | hits[1]) != 0)) append_candidates(first, hits);
   }
   __device__ __forceinline__ void end_tile(int) {}
 
@@ -84,7 +84,8 @@ class CandidateEpilogue {
   // Adds the candidates `hits` to those of the samples. `first`: the first centroid of the tile.
   // The four lanes with scores of a sample reserve positions together. All lanes of the warp call
   // it.
-  __device__ __forceinline__ void list(std::int64_t first, unsigned int (&hits)[2]) const {
+  __device__ __forceinline__ void append_candidates(std::int64_t first,
+                                                    unsigned int (&hits)[2]) const {
     const unsigned int lane = threadIdx.x % 32;
     unsigned int before[2];  // candidates in the lanes of the sample before this one
     unsigned int total[2];

@@ -18,8 +18,8 @@ namespace lloyd_cuda_fast {
 /// Warpgroups of a block: as many as the registers of its threads allow. `resident_steps`: 0 if
 /// fragments are streamed.
 constexpr int warpgroups_for(bool wgmma, int resident_steps, int columns) {
-  const int most_steps = columns == kTileColumns ? 7 : 9;
-  return wgmma && resident_steps > 0 && resident_steps <= most_steps ? 4 : 3;
+  const int max_steps = columns == kTileColumns ? 7 : 9;
+  return wgmma && resident_steps > 0 && resident_steps <= max_steps ? 4 : 3;
 }
 
 /// The fragments of the tiles of a warpgroup, for every tile of centroids anew, in stages of

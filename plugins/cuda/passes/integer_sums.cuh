@@ -150,11 +150,11 @@ class FloatLimbs {
   __device__ void add(float x, float magic) {
 #pragma unroll
     for (int l = 0; l < Limbs; ++l) {
-      const unsigned int bits = __float_as_uint(magic) + raised(l);
-      const float shift = __uint_as_float(bits);
-      const float biased = __fadd_rn(x, shift);
+      const unsigned int bits = __float_as_uint(magic) + magic_bits_offset(l);
+      const float limb_magic = __uint_as_float(bits);
+      const float biased = __fadd_rn(x, limb_magic);
       sums_[l] += __float_as_uint(biased) - bits;
-      if (l + 1 < Limbs) x = __fsub_rn(x, __fsub_rn(biased, shift));
+      if (l + 1 < Limbs) x = __fsub_rn(x, __fsub_rn(biased, limb_magic));
     }
   }
   /// The sum, as a multiple of the quantum.
@@ -170,7 +170,7 @@ class FloatLimbs {
 
  private:
   // bits(M_l) - bits(M_{L-1})
-  __device__ static constexpr unsigned int raised(int l) {
+  __device__ static constexpr unsigned int magic_bits_offset(int l) {
     return static_cast<unsigned int>((Limbs - 1 - l) * kFloatLimbBits) << 23;
   }
 

@@ -39,11 +39,11 @@ TEST(FastFused, RowsOfTheTableHoldAllFeaturesAndAreAligned) {
 TEST(FastFused, TheTableHoldsWholeGroupsThatBeginInDifferentBanks) {
   for (std::int64_t features = 1; features <= kFusedMaxFeatures; ++features) {
     const int registers = padded_features(features);
-    const int biases = registers <= 3 ? 0 : kTableGroup;
+    const int biases = registers <= 3 ? 0 : kTableGroupRows;
     EXPECT_EQ(table_floats(1, registers), table_group_floats(registers) + biases);
-    EXPECT_EQ(table_floats(kTableGroup, registers), table_floats(1, registers));
-    EXPECT_EQ(table_floats(kTableGroup + 1, registers), 2 * table_floats(1, registers));
-    EXPECT_GE(table_group_floats(registers), kTableGroup * table_row_floats(registers));
+    EXPECT_EQ(table_floats(kTableGroupRows, registers), table_floats(1, registers));
+    EXPECT_EQ(table_floats(kTableGroupRows + 1, registers), 2 * table_floats(1, registers));
+    EXPECT_GE(table_group_floats(registers), kTableGroupRows * table_row_floats(registers));
     EXPECT_EQ(table_group_floats(registers) % 4, 0);
     EXPECT_NE(table_group_floats(registers) % 32, 0);
   }

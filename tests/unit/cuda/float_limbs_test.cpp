@@ -49,9 +49,9 @@ TEST(FloatLimbs, SplitTheLargestAndTheSmallestValuesExactly) {
         float rest = x;
         double sum = 0;  // of the limbs
         for (int limb = limbs - 1; limb >= 0; --limb) {
-          const float shift = std::ldexp(1.5F, 23 + exponent + limb * kFloatLimbBits);
-          const volatile float biased = rest + shift;
-          const float part = biased - shift;
+          const float limb_magic = std::ldexp(1.5F, 23 + exponent + limb * kFloatLimbBits);
+          const volatile float biased = rest + limb_magic;
+          const float part = biased - limb_magic;
           rest -= part;
           const double multiple =
               std::ldexp(static_cast<double>(part), -exponent - limb * kFloatLimbBits);
