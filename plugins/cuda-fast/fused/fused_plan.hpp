@@ -54,8 +54,9 @@ constexpr int table_row_floats(int padded) {
 /// Rows of a group of the table of centroids.
 inline constexpr int kTableGroupRows = 8;
 
-/// Values from one group of the table to the next. Groups begin in different banks, because the
-/// threads of a warp read rows of different groups.
+/// Values from one group of the table to the next. Neighbouring groups begin in different banks,
+/// because the threads of a warp read rows of different groups; groups eight apart begin in the
+/// same bank.
 constexpr int table_group_floats(int padded) {
   return kTableGroupRows * table_row_floats(padded) + 4;
 }

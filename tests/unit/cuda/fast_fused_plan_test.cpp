@@ -36,7 +36,7 @@ TEST(FastFused, RowsOfTheTableHoldAllFeaturesAndAreAligned) {
   }
 }
 
-TEST(FastFused, TheTableHoldsWholeGroupsThatBeginInDifferentBanks) {
+TEST(FastFused, TheTableHoldsWholeGroupsAndNeighboursBeginInDifferentBanks) {
   for (std::int64_t features = 1; features <= kFusedMaxFeatures; ++features) {
     const int registers = padded_features(features);
     const int biases = registers <= 3 ? 0 : kTableGroupRows;
