@@ -158,7 +158,7 @@ void FastStep<T>::allocate_workspace(std::int64_t clusters) {
   memory.candidate_limits.resize(plan_.open_capacity);
   memory.candidate_counts.resize(plan_.open_capacity);
   memory.candidates.resize(plan_.open_capacity * OpenSamples::kMaxCandidates);
-  memory.candidates.fill_bytes(0, stream_);  // those beyond a sample's candidates are read, too
+  memory.candidates.fill_bytes(0, stream_);  // decision_kernel also reads unused entries
 }
 
 template <class T>

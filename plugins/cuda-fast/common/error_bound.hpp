@@ -67,7 +67,7 @@ class ScreenError {
     error.packing_ = kPackingError;
     return error;
   }
-  /// This error for another sample: as if it had been passed to of_image().
+  /// of_image() for a sample with these norms; centroids and steps are those of this error.
   LLOYD_HOST_DEVICE ScreenError of_sample(float rounded, float residual) const {
     ScreenError error = *this;
     error.rounded_ = rounded;
@@ -149,8 +149,9 @@ LLOYD_HOST_DEVICE inline bool proves_label(float best, float second, const Scree
   return second - best > error.above(best) + error.below(second) + error.packing(best, second);
 }
 
-/// As proves_label(), with one square root instead of three. Near the limit, the bound is slightly
-/// lower.
+/// Like proves_label(), but with the single bound above_and_below(): one square root instead of
+/// three. The bound is lower if the scores are close and higher if they are far apart (BOUND.md,
+/// step 9).
 LLOYD_HOST_DEVICE inline bool proves_label_by_one_bound(float best, float second,
                                                         const ScreenError& error) {
   return second - best > 2 * error.above_and_below(best, second) + error.packing(best, second);

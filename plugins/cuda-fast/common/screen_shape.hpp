@@ -15,16 +15,19 @@ inline constexpr int kImageSteps = 4;
 inline constexpr int kTileRows = 64;
 /// Centroids of a tile, the columns of an accumulator.
 inline constexpr int kTileColumns = 128;
-/// The same for few centroids, or so many features that a tile does not fit into shared memory.
+/// Centroids of a narrow tile. It serves up to this many clusters, and so many features that a tile
+/// of kTileColumns centroids does not fit into shared memory.
 inline constexpr int kNarrowTileColumns = 64;
 /// Maximum centroids of a part: a row of the grid of minima has 6 bits for its index.
 inline constexpr int kMaxPartColumns = 2048;
 
-/// Numbers of steps whose fragments stay in registers while a tile of samples is scored, in
-/// ascending order. Those beyond the resident steps of a tile's width are streamed.
+/// Numbers of steps for which there is a kernel that keeps the fragments of a tile of samples in
+/// registers, in ascending order. Beyond max_resident_steps() of the tile's width, fragments are
+/// streamed instead.
 inline constexpr int kResidentSteps[] = {2, 3, 5, 7, 9, 14, 18};
 
-/// Maximum resident steps beside the accumulators of a tile.
+/// Maximum number of steps whose fragments fit into registers together with the accumulators of a
+/// tile.
 constexpr int max_resident_steps(int tile_columns) {
   return tile_columns == kTileColumns ? 14 : 18;
 }
@@ -62,8 +65,8 @@ struct ScreenShape {
   }
 };
 
-/// The shape with tiles of `tile_columns` centroids. Of all sizes of a part, the one for which a
-/// multiprocessor scores the fewest centroids per sample.
+/// The shape with tiles of `tile_columns` centroids. Of all sizes of a part that fit into shared
+/// memory, it has the one with the least work per block; it is not feasible if none fits.
 constexpr ScreenShape screen_shape_with(int tile_columns, std::int64_t clusters,
                                         std::int64_t features, std::int64_t shared_bytes,
                                         int multiprocessors) {
@@ -77,7 +80,7 @@ constexpr ScreenShape screen_shape_with(int tile_columns, std::int64_t clusters,
     const std::int64_t parts = (clusters + columns - 1) / columns;
     const std::int64_t blocks_per_part = std::max<std::int64_t>(multiprocessors / parts, 1);
     const std::int64_t rounds = (parts + multiprocessors - 1) / multiprocessors;
-    // Centroids that a block scores for its share of the samples.
+    // The work of a block: the centroids that it scores, times its share of the samples.
     const double cost =
         static_cast<double>(rounds) * columns / static_cast<double>(blocks_per_part);
     if (shape.parts != 0 && cost > best) continue;  // of equal costs, the fewer parts

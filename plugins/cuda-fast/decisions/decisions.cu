@@ -321,15 +321,18 @@ class WarpDistances {
   __align__(16) double squares_[kTerms + 2 * 32];  // a row per pair
 };
 
-// What a lane of decision_kernel compares: candidates lane, lane + kLanesPerSample... of a sample.
+// A sample of decision_kernel, in one of its kLanesPerSample lanes. If the sample has a list of
+// candidates, each lane compares it with at most one of them. Otherwise it is compared with all
+// centroids, and a lane compares it with every kLanesPerSample-th one.
 struct DecidedSample {
-  std::int32_t row = 0;  // in the slab
-  bool decides = false;  // the sample exists, and its label is decided here
-  std::int32_t centroids = 0;
-  std::int32_t candidate = -1;  // of the lane; -1: the sample is compared with all centroids
-  std::int32_t former = 0;      // its label before
+  std::int32_t row = 0;         // relative to the slab
+  bool decides = false;         // the sample exists, and decision_kernel decides its label
+  std::int32_t centroids = 0;   // number of centroids with which it is compared, in all lanes
+  std::int32_t candidate = -1;  // the candidate of this lane; -1: there is no list
+  std::int32_t former = 0;      // former label
 
-  // Samples are counted over those with slots, then the hard ones.
+  // `sample`: an index into the open samples with slots, of which there are `with_slots`, followed
+  // by the hard samples. `lane`: 0 to kLanesPerSample - 1.
   __device__ void load(const DecisionArguments& decision, unsigned int with_slots,
                        unsigned int sample, int lane) {
     const OpenSamples& open = decision.open;

@@ -16,7 +16,7 @@ using lloyd_cuda::Samples;
 using lloyd_cuda::SumScale;
 
 constexpr int kThreads = 256;
-// Of the kernels that sort.
+// Threads per block of count_kernel and sort_kernel.
 constexpr int kSortThreads = 1024;
 constexpr int kSortBlocksPerMultiprocessor = 2;
 constexpr int kSortBatch = 4;  // samples that a thread loads at a time
@@ -439,8 +439,8 @@ __global__ void __launch_bounds__(kThreads, Sum::min_blocks(Values))
   }
 }
 
-// All blocks of the grid are resident at the same time: runs are as long as possible, and need few
-// searches and atomic additions.
+// Launches no more blocks than are resident, unless d needs more feature blocks. With fewer
+// blocks, runs are longer, and need fewer searches and atomic additions.
 template <class T, class Sum, int Lanes, int Values>
 void launch_runs(const SortArguments& sort, const Samples<T>& samples, int multiprocessors) {
   const std::int64_t block = Lanes * Values;

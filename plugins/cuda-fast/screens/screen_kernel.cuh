@@ -22,9 +22,9 @@ constexpr int warpgroups_for(bool wgmma, int resident_steps, int columns) {
   return wgmma && resident_steps > 0 && resident_steps <= max_steps ? 4 : 3;
 }
 
-/// The fragments of the tiles of a warpgroup, for every tile of centroids anew, in stages of
-/// kImageSteps steps; the last stage ends with zeros. `Ahead` stages are being loaded while one is
-/// used.
+/// Streams the fragments of the sample tiles of a warpgroup, in stages of kImageSteps steps. The
+/// fragments of a sample tile are loaded again for every tile of centroids. The last stage is
+/// padded with zeros. `Ahead` stages are prefetched while one is used.
 template <int Ahead, class Epilogue>
 class FragmentStream {
  public:
@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(warpgroups_for(Wgmma, Steps, Epilogue::kColumn
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(centroids));
   const auto section_bytes = static_cast<std::uint32_t>(shape.part_columns) * 128;
   const std::int64_t tiles = epilogue.tiles();
-  // Few tiles are spread over the blocks before a block receives a second one.
+  // Consecutive tiles go to different blocks: with few tiles, every block of a part gets one before
+  // any of them gets a second one.
   const std::int64_t block = static_cast<int>(blockIdx.x) / shape.parts;
   const std::int64_t first = std::int64_t{warpgroup} * shape.blocks_per_part + block;
   const std::int64_t stride = std::int64_t{shape.blocks_per_part} * kWarpgroups;
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(warpgroups_for(Wgmma, Steps, Epilogue::kColumn
         epilogue.end_tile(part);
       }
     } else {
-      // With fewer accumulators, registers are left for a second stage.
+      // Narrow tiles have half as many accumulators, so a second stage fits into registers.
       FragmentStream<kColumns == kTileColumns ? 1 : 2, Epilogue> stream(epilogue, shape, first,
                                                                         tiles, stride);
       for (std::int64_t tile = first; tile < tiles; tile += stride) {

@@ -25,13 +25,14 @@ inline constexpr int kQueueBytes = 768;
 struct Request {
   std::int64_t clusters = 0;  ///< k
   std::int64_t features = 0;  ///< d
-  /// Bytes per centroid value as the kernel reads it; 0: `labeller_bytes` include the centroids.
+  /// Bytes per centroid value as the kernel reads it; 0: `labeller_bytes` includes the centroids.
   std::int64_t centroid_bytes = 0;
-  std::int64_t labeller_bytes = 0;  ///< shared memory of the labeller besides the centroids
-  int limbs = 1;                    ///< lloyd_cuda::SumScale::shared_limbs
-  int block_size = 1024;            ///< maximum threads per block, as requested
-  bool split = false;               ///< true: a second kernel computes the sums
-  bool sums_only_changes = false;   ///< true: later passes add changed samples in the first kernel
+  /// Shared memory of the labeller, including its centroids if centroid_bytes is 0.
+  std::int64_t labeller_bytes = 0;
+  int limbs = 1;                   ///< lloyd_cuda::SumScale::shared_limbs
+  int block_size = 1024;           ///< maximum threads per block, as requested
+  bool split = false;              ///< true: a second kernel computes the sums
+  bool sums_only_changes = false;  ///< true: later passes add changed samples in the first kernel
   lloyd_cuda::CentroidSpace space = lloyd_cuda::CentroidSpace::shared;
 };
 

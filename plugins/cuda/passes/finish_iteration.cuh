@@ -140,7 +140,7 @@ __device__ inline void halt_and_report(const Finish& finish, Halt halt) {
 template <Reports kReports = Reports::no>
 __device__ inline void decide(const Finish& finish, DecisionMemory& memory) {
   LoopState& state = *finish.state;
-  // What thread 0 needs below is loaded here, so that these loads take no longer than one of them.
+  // Thread 0 issues all of its loads here, so that their latencies overlap.
   const bool halted = read_halted(&state.halt);
   std::int64_t changed = 0;
   std::int64_t iterations = 0;

@@ -5,9 +5,9 @@
 
 namespace lloyd_cuda {
 
-/// Whether the pass is halted, in thread 0; false in the other threads, since the flag may be set
-/// at any time. The block shares it by __syncthreads_or(), which may follow later: other loads then
-/// hide the latency of this one.
+/// Thread 0: true if the pass is halted. Other threads: false. The flag may be set at any time, so
+/// only one thread reads it, and the block must share its result by __syncthreads_or(). If other
+/// loads are issued before that, their latencies overlap this one's.
 __device__ inline bool read_halted(const std::int32_t* halt) {
   return threadIdx.x == 0 && *static_cast<const volatile std::int32_t*>(halt) != 0;
 }

@@ -126,14 +126,16 @@ __device__ inline DeviceInt128 limb_value(long long sum, int limb) {
 /// n_l 2^q_l for the integers n_l = bits(t_l) - bits(M_l):
 ///
 /// 1. |r_l| <= 2^(22 + q_l). For l = 0, 22 + q_0 = e + 23 L - 1. For l > 0, see step 4.
-/// 2. So r_l + M_l is in [2^(23 + q_l), 2^(24 + q_l)]. Floats there are finite since q_0 <= 103
-///    and normal since e >= -149. Neighbours are 2^q_l apart, their bit patterns 1. Hence t_l =
-///    M_l + n_l 2^q_l, where n_l is r_l / 2^q_l rounded, and |n_l| <= 2^22.
+/// 2. So r_l + M_l is in [2^(23 + q_l), 2^(24 + q_l)]. Floats in this interval are finite since
+///    q_0 <= 103 and normal since e >= -149. Consecutive ones differ by 2^q_l, and their bit
+///    patterns by 1. Let n_l be r_l / 2^q_l, rounded to the nearest integer; |n_l| <= 2^22. Then
+///    t_l = M_l + n_l 2^q_l, and n_l = bits(t_l) - bits(M_l).
 /// 3. s_l = n_l 2^q_l is exact: it has at most 23 bits, and 2^q_l >= 2^-149.
-/// 4. r_{l+1} = r_l - s_l is exact. If r_l is a multiple of 2^q_l, it is 0. Otherwise the last bit
-///    of r_l is below 2^q_l, so that it is a multiple of that bit. It also is at most 2^(q_l - 1),
-///    and at most |r_l|, in magnitude: if |r_l| < 2^(q_l - 1), n_l is 0. And q_l - 1 =
-///    22 + q_{l+1}.
+/// 4. r_{l+1} = r_l - s_l is exact. If r_l is a multiple of 2^q_l, the difference is 0. Otherwise
+///    let 2^b be the unit in the last place of r_l. Then b < q_l, so that r_l and s_l, and hence
+///    the difference, are multiples of 2^b. Its magnitude is at most 2^(q_l - 1), because n_l is
+///    rounded to nearest, and at most |r_l|, because n_l = 0 if |r_l| < 2^(q_l - 1). Multiples of
+///    2^b up to |r_l| are floats. Step 1 follows for l + 1, since q_l - 1 = 22 + q_{l+1}.
 /// 5. x and all s_l are multiples of 2^e, hence so is r_{L-1}. So s_{L-1} = r_{L-1}, since
 ///    q_{L-1} = e.
 ///

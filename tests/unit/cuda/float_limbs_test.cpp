@@ -1,4 +1,5 @@
-// The conditions under which float32 values are split into limbs; no device is needed.
+// float_limbs(): how many limbs the float32 values of a data set need, and for which data sets
+// there are none. The split of a value by FloatLimbs is repeated on the host; no device is needed.
 #include "cuda/passes/float_limbs.hpp"
 
 #include <cmath>
