@@ -9,6 +9,7 @@
 #endif
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdarg>
 #include <map>
@@ -51,9 +52,11 @@ struct Meeting {
   Operation operation;
 };
 
+// If not 0, fibers and blocks run in a random order, a new one after each grid barrier; if
+// negative, blocks run in reverse order.
+const long kSeed = setting("LLOYD_EMULATION_SEED", 0);
+
 struct Block {
-  std::recursive_mutex mutex;  // one grid runs at a time
-  void* scheduler = nullptr;
   char* stacks = nullptr;
   Fiber fibers[kMaxThreads];
   Meeting meetings[kMaxThreads];
@@ -61,20 +64,33 @@ struct Block {
   int threads = 0;
   int live = 0;
   int arrived = 0;
+  int at_grid_barrier = 0;
   Reduction reduction = Reduction::none;
   int running = -1;
   std::vector<int> ready;  // a queue from `front` on
   std::size_t front = 0;
+  std::vector<unsigned char> shared;  // while paused: its dynamic, then its static shared memory
+};
+
+struct Grid {
+  std::recursive_mutex mutex;  // one grid runs at a time
+  void* scheduler = nullptr;
+  std::vector<Block*> blocks;  // see pooled_block()
+  Block* current = nullptr;
   const std::function<void()>* body = nullptr;
   const char* kernel = "no kernel";
   std::size_t dynamic_bytes = 0;
-  std::mt19937_64 random;
+  bool cooperative = false;
+  std::mt19937_64 random{static_cast<unsigned long>(kSeed)};
 };
 
 // Never destroyed, since the plugin is never unloaded.
-Block& block() {
-  static auto& instance = *new Block;
+Grid& grid() {
+  static auto& instance = *new Grid;
   return instance;
+}
+Block& block() {
+  return *grid().current;
 }
 std::vector<std::pair<void*, std::size_t>>& shared_variables() {
   static auto& instance = *new std::vector<std::pair<void*, std::size_t>>;
@@ -108,7 +124,7 @@ emulation_switch:
 
 void suspend() {
   Block& b = block();
-  emulation_switch(&b.fibers[b.running].stack_pointer, b.scheduler);
+  emulation_switch(&b.fibers[b.running].stack_pointer, grid().scheduler);
 }
 
 void release_barrier() {
@@ -131,7 +147,7 @@ void release_barrier() {
 
 void run_fiber() {
   Block& b = block();
-  (*b.body)();
+  (*grid().body)();
   Fiber& fiber = b.fibers[b.running];
   fiber.lives = false;
   --b.live;
@@ -173,29 +189,99 @@ void report_deadlock() {
   fail("deadlock:%s", text.c_str());
 }
 
-// Whether fibers, and blocks, run in a random order: the seed, or 0.
-const long kSeed = setting("LLOYD_EMULATION_SEED", 0);
+uint3 block_index(std::size_t index) {
+  const auto i = static_cast<unsigned>(index);
+  return {i % gridDim.x, i / gridDim.x % gridDim.y, i / gridDim.x / gridDim.y};
+}
 
-void run_block(const std::function<void()>& body) {
+void report_grid_deadlock(std::size_t blocks, std::size_t waiting) {
+  const Grid& g = grid();
+  const auto first = [&](bool lives) {
+    std::size_t i = 0;
+    while ((g.blocks[i]->live > 0) != lives) ++i;
+    return block_index(i);
+  };
+  blockIdx = first(true);
+  threadIdx = {};
+  const uint3 ended = first(false);
+  fail("deadlock: %zu blocks wait at this_grid().sync(), %zu have ended, one is (%u, %u, %u)",
+       waiting, blocks - waiting, ended.x, ended.y, ended.z);
+}
+
+void poison_shared() {
+  std::memset(shared_memory, kPoison, grid().dynamic_bytes);
+  for (const auto& [address, bytes] : shared_variables()) std::memset(address, kPoison, bytes);
+}
+
+void save_shared(Block& b) {
+  b.shared.assign(shared_memory, shared_memory + grid().dynamic_bytes);
+  for (const auto& [address, bytes] : shared_variables()) {
+    const auto* const data = static_cast<const unsigned char*>(address);
+    b.shared.insert(b.shared.end(), data, data + bytes);
+  }
+}
+
+void restore_shared(const Block& b) {
+  const unsigned char* from = b.shared.data();
+  const unsigned char* const end = from + b.shared.size();
+  std::copy_n(from, grid().dynamic_bytes, shared_memory);
+  from += grid().dynamic_bytes;
+  for (const auto& [address, bytes] : shared_variables()) {
+    if (from < end) {
+      std::memcpy(address, from, bytes);
+      from += bytes;
+    } else {  // another block has registered it since
+      std::memset(address, kPoison, bytes);
+    }
+  }
+}
+
+void start_block() {
   Block& b = block();
   b.threads = static_cast<int>(blockDim.x * blockDim.y * blockDim.z);
   b.live = b.threads;
   b.arrived = 0;
+  b.at_grid_barrier = 0;
   b.ready.clear();
   b.front = 0;
-  b.body = &body;
-  ASAN_UNPOISON_MEMORY_REGION(shared_memory, sizeof(shared_memory));
-  std::memset(shared_memory, kPoison, b.dynamic_bytes);
-  std::memset(shared_memory + b.dynamic_bytes, kRedByte, kRedZone);
-  ASAN_POISON_MEMORY_REGION(shared_memory + b.dynamic_bytes, kRedZone);
-  for (const auto& [address, bytes] : shared_variables()) std::memset(address, kPoison, bytes);
+  poison_shared();
   std::memset(b.meetings, 0, sizeof(b.meetings));
   std::memset(b.warpgroups, 0, sizeof(b.warpgroups));
   for (int i = 0; i < b.threads; ++i) start_fiber(i);
+}
+
+void resume_block() {
+  Block& b = block();
+  restore_shared(b);
+  b.at_grid_barrier = 0;
+  b.ready.clear();
+  b.front = 0;
+  for (int i = 0; i < b.threads; ++i) {
+    if (!b.fibers[i].lives) continue;
+    b.fibers[i].waits_at = nullptr;
+    b.ready.push_back(i);
+  }
+}
+
+// Runs the current block until it has ended or all of its live threads wait at the grid barrier.
+void run_block(bool resumes) {
+  Grid& g = grid();
+  Block& b = block();
+  ASAN_UNPOISON_MEMORY_REGION(shared_memory, sizeof(shared_memory));
+  if (resumes) {
+    resume_block();
+  } else {
+    start_block();
+  }
+  std::memset(shared_memory + g.dynamic_bytes, kRedByte, kRedZone);
+  ASAN_POISON_MEMORY_REGION(shared_memory + g.dynamic_bytes, kRedZone);
   while (b.live > 0) {
-    if (b.front == b.ready.size()) report_deadlock();
+    if (b.front == b.ready.size()) {
+      if (b.at_grid_barrier == b.live) break;
+      report_deadlock();
+    }
     if (kSeed != 0) {
-      const std::size_t other = b.front + b.random() % (b.ready.size() - b.front);
+      const std::size_t other = b.front + g.random() % (b.ready.size() - b.front);
       std::swap(b.ready[b.front], b.ready[other]);
     }
     b.running = b.ready[b.front++];
@@ -204,15 +290,16 @@ void run_block(const std::function<void()>& body) {
       b.front = 0;
     }
     threadIdx = b.fibers[b.running].thread;
-    emulation_switch(&b.scheduler, b.fibers[b.running].stack_pointer);
+    emulation_switch(&g.scheduler, b.fibers[b.running].stack_pointer);
   }
   b.running = -1;
   ASAN_UNPOISON_MEMORY_REGION(shared_memory, sizeof(shared_memory));
   for (std::size_t i = 0; i < kRedZone; ++i) {
-    if (shared_memory[b.dynamic_bytes + i] != kRedByte) {
-      fail("wrote beyond its %zu bytes of dynamic shared memory", b.dynamic_bytes);
+    if (shared_memory[g.dynamic_bytes + i] != kRedByte) {
+      fail("wrote beyond its %zu bytes of dynamic shared memory", g.dynamic_bytes);
     }
   }
+  if (b.live > 0) save_shared(b);
 }
 
 struct Allocation {
@@ -310,33 +397,64 @@ void check_all_red_zones() {
   for (const auto& [address, allocation] : m.allocations) check_red_zones(address, allocation);
 }
 
-void run_grid(const Launch& launch, const std::function<void()>& body) {
-  Block& b = block();
-  const std::lock_guard lock(b.mutex);
-  if (b.stacks == nullptr) {
-    b.stacks = static_cast<char*>(mmap(nullptr, kMaxThreads * kStackBytes, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (b.stacks == MAP_FAILED) fail("no memory for stacks");
-    b.random.seed(static_cast<unsigned long>(kSeed));
+// Block objects are kept for later launches. Blocks of ordinary launches all use the first.
+Block& pooled_block(std::size_t index) {
+  auto& blocks = grid().blocks;
+  while (blocks.size() <= index) {
+    auto* const b = new Block;
+    b->stacks = static_cast<char*>(mmap(nullptr, kMaxThreads * kStackBytes, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (b->stacks == MAP_FAILED) fail("no memory for stacks");
+    blocks.push_back(b);
   }
-  b.kernel = launch.kernel;
-  b.dynamic_bytes = launch.shared_bytes;
-  gridDim = launch.grid;
-  blockDim = launch.block;
-  std::vector<unsigned> order(launch.grid.x * launch.grid.y * launch.grid.z);
+  return *blocks[index];
+}
+
+std::vector<unsigned> block_order(std::size_t blocks) {
+  std::vector<unsigned> order(blocks);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<unsigned>(i);
   if (kSeed < 0) {
     for (std::size_t i = 0; i < order.size(); ++i)
       order[i] = static_cast<unsigned>(order.size() - 1 - i);
   } else if (kSeed > 0) {
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[b.random() % i]);
+    for (std::size_t i = order.size(); i > 1; --i) {
+      std::swap(order[i - 1], order[grid().random() % i]);
+    }
   }
-  for (const unsigned i : order) {
-    blockIdx = {i % gridDim.x, i / gridDim.x % gridDim.y, i / gridDim.x / gridDim.y};
-    run_block(body);
-  }
+  return order;
+}
+
+void run_grid(const Launch& launch, const std::function<void()>& body) {
+  Grid& g = grid();
+  const std::lock_guard lock(g.mutex);
+  g.kernel = launch.kernel;
+  g.body = &body;
+  g.dynamic_bytes = launch.shared_bytes;
+  g.cooperative = launch.cooperative;
+  gridDim = launch.grid;
+  blockDim = launch.block;
+  const std::size_t blocks = launch.grid.x * launch.grid.y * launch.grid.z;
+  std::size_t waiting = 0;  // blocks at the grid barrier
+  do {
+    const bool resumes = waiting > 0;
+    waiting = 0;
+    for (const unsigned i : block_order(blocks)) {
+      g.current = &pooled_block(launch.cooperative ? i : 0);
+      blockIdx = block_index(i);
+      run_block(resumes);
+      if (g.current->live > 0) ++waiting;
+    }
+    if (waiting > 0 && waiting < blocks) report_grid_deadlock(blocks, waiting);
+  } while (waiting > 0);
   check_all_red_zones();
-  b.kernel = "no kernel";
+  g.kernel = "no kernel";
+}
+
+std::size_t multiprocessors() {
+  return static_cast<std::size_t>(setting("LLOYD_EMULATION_MULTIPROCESSORS", 4));
+}
+bool has_cooperative_grids() {
+  return setting("LLOYD_EMULATION_COOPERATIVE", 1) != 0;
 }
 
 thread_local cudaError_t last_error = cudaSuccess;
@@ -348,9 +466,8 @@ cudaError_t report(cudaError_t error) {
 }  // namespace
 
 void fail(const char* format, ...) {
-  const Block& b = block();
-  std::fprintf(stderr, "CUDA emulation: %s, block (%u, %u, %u), thread %u: ", b.kernel, blockIdx.x,
-               blockIdx.y, blockIdx.z, threadIdx.x);
+  std::fprintf(stderr, "CUDA emulation: %s, block (%u, %u, %u), thread %u: ", grid().kernel,
+               blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x);
   va_list arguments;
   va_start(arguments, format);
   std::vfprintf(stderr, format, arguments);
@@ -404,6 +521,14 @@ int barrier(Reduction reduction, int value) {
   return fiber.value;
 }
 
+void grid_barrier() {
+  if (!grid().cooperative) fail("this_grid().sync() in a launch that is not cooperative");
+  Block& b = block();
+  b.fibers[b.running].waits_at = "this_grid().sync()";
+  ++b.at_grid_barrier;
+  suspend();
+}
+
 void register_shared(void* address, std::size_t bytes) {
   std::memset(address, kPoison, bytes);
   shared_variables().emplace_back(address, bytes);
@@ -422,13 +547,13 @@ std::uint32_t shared_address(const void* address) {
 }
 
 const unsigned char* at_shared_address(std::uint32_t address, std::size_t bytes) {
-  if (address < 1024 || address - 1024 + bytes > block().dynamic_bytes) {
+  if (address < 1024 || address - 1024 + bytes > grid().dynamic_bytes) {
     fail("read beyond its dynamic shared memory");
   }
   return shared_memory + (address - 1024);
 }
 
-void launch(const Launch& launch, std::function<void()> thread) {
+cudaError_t launch(const Launch& launch, std::function<void()> thread) {
   const std::size_t threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
   const std::size_t blocks = std::size_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   std::size_t limit = 48 << 10;
@@ -439,14 +564,36 @@ void launch(const Launch& launch, std::function<void()> thread) {
   }
   if (threads == 0 || threads > kMaxThreads || blocks == 0 || launch.grid.y > 65535 ||
       launch.grid.z > 65535) {
-    report(cudaErrorInvalidConfiguration);
-    return;
+    return report(cudaErrorInvalidConfiguration);
   }
   if (launch.shared_bytes > std::max(limit, std::size_t{48 << 10})) {
-    report(cudaErrorInvalidValue);
-    return;
+    return report(cudaErrorInvalidValue);
+  }
+  if (launch.cooperative) {
+    if (!has_cooperative_grids()) return report(cudaErrorNotSupported);
+    int resident = 0;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch.function,
+                                                  static_cast<int>(threads), launch.shared_bytes);
+    if (blocks > static_cast<std::size_t>(resident) * multiprocessors()) {
+      return report(cudaErrorCooperativeLaunchTooLarge);
+    }
   }
   enqueue(launch.stream, [launch, thread = std::move(thread)] { run_grid(launch, thread); });
+  return cudaSuccess;
+}
+
+cudaError_t launch(const cudaLaunchConfig_t& configuration, const void* function,
+                   std::function<void()> thread) {
+  Launch request{"kernel of cudaLaunchKernelEx", function,
+                 configuration.gridDim,          configuration.blockDim,
+                 configuration.dynamicSmemBytes, configuration.stream};
+  for (unsigned i = 0; i < configuration.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = configuration.attrs[i];
+    if (attribute.id == cudaLaunchAttributeIgnore) continue;
+    if (attribute.id != cudaLaunchAttributeCooperative) return report(cudaErrorNotSupported);
+    request.cooperative = attribute.val.cooperative != 0;
+  }
+  return launch(request, std::move(thread));
 }
 
 }  // namespace emulation
@@ -483,6 +630,10 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "out of memory";
     case cudaErrorInvalidConfiguration:
       return "invalid configuration argument";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "too many blocks in cooperative launch";
+    case cudaErrorNotSupported:
+      return "operation not supported";
     default:
       return "emulated error";
   }
@@ -509,7 +660,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       *value = 64 << 10;
       break;
     case cudaDevAttrMultiProcessorCount:
-      *value = static_cast<int>(setting("LLOYD_EMULATION_MULTIPROCESSORS", 4));
+      *value = static_cast<int>(multiprocessors());
       break;
     case cudaDevAttrL2CacheSize:
       *value = 1 << 20;
@@ -519,6 +670,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       break;
     case cudaDevAttrComputeCapabilityMinor:
       *value = static_cast<int>(setting("LLOYD_EMULATION_CAPABILITY", 90)) % 10;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = has_cooperative_grids() ? 1 : 0;
       break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       *value = kSharedBytes;

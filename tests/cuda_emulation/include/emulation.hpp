@@ -1,5 +1,5 @@
-// Kernels on the CPU: each thread of a block is a fiber, and blocks run one after another. Included
-// into every translated source.
+// Kernels on the CPU: each thread of a block is a fiber, and blocks run one after another, or in
+// turns from one grid barrier to the next. Included into every translated source.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -42,6 +42,8 @@ void rendezvous(std::uint64_t mask, Operation operation, void* call, const char*
 enum class Reduction { none, any, count };
 /// __syncthreads() and its variants.
 int barrier(Reduction reduction, int value);
+/// Waits for all blocks of a cooperative grid.
+void grid_barrier();
 
 /// Registers memory that is poisoned before each block.
 void register_shared(void* address, std::size_t bytes);
@@ -63,8 +65,11 @@ struct Launch {
   dim3 grid, block;
   std::size_t shared_bytes;
   cudaStream_t stream;
+  bool cooperative = false;
 };
-void launch(const Launch& launch, std::function<void()> thread);
+cudaError_t launch(const Launch& launch, std::function<void()> thread);
+cudaError_t launch(const cudaLaunchConfig_t& configuration, const void* function,
+                   std::function<void()> thread);
 void enqueue(cudaStream_t stream, std::function<void()> work);
 
 template <class... Parameters>
@@ -163,6 +168,15 @@ void wgmma_m64k16(Operands&&... operands) {
 inline void no_operation() {}
 
 }  // namespace emulation
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* configuration,
+                               void (*kernel)(Parameters...), Arguments&&... arguments) {
+  return [&](Parameters... values) {
+    return emulation::launch(*configuration, reinterpret_cast<const void*>(kernel),
+                             [=] { kernel(values...); });
+  }(std::forward<Arguments>(arguments)...);
+}
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source) {
