@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda-fast/common/screen_shape.hpp"
+#include "cuda/fused/iterations_layout.hpp"
 #include "cuda/resident/store_plan.hpp"
 
 namespace lloyd_cuda_fast {
@@ -23,7 +24,7 @@ struct FastProblem {
 
 /// What is kept in device memory, and the rows that are processed at a time: a slab.
 struct FastPlan {
-  bool fused = false;           ///< true: one kernel labels and sums; only `store` is used
+  bool fused = false;           ///< true: one kernel labels and sums, without `shape` and slabs
   ScreenShape shape;            ///< not feasible: the screen is direct
   lloyd_cuda::StorePlan store;  ///< device_bytes includes the fragments, if kept
   /// True: the fragments of all samples stay in device memory. False: those of a slab are computed
@@ -31,7 +32,8 @@ struct FastPlan {
   bool keeps_fragments = false;
   std::int64_t slab_rows = 0;
   std::int64_t open_capacity = 0;  ///< OpenSamples::capacity
-  double workspace_bytes = 0;      ///< the arrays of a slab and the converted centroids
+  std::int64_t grid_words = 0;     ///< 64-bit words of GridSums, for any number of limbs; if fused
+  double workspace_bytes = 0;  ///< GridSums, or the arrays of a slab and the converted centroids
 
   double device_bytes() const { return store.device_bytes + workspace_bytes; }
 };
@@ -63,10 +65,15 @@ constexpr double slab_row_bytes(const ScreenShape& shape, bool with_fragments) {
 inline FastPlan plan_fast(const FastProblem& problem, double available) {
   FastPlan plan;
   if (problem.may_fuse) {
-    plan.store =
-        lloyd_cuda::plan_store(problem.samples, problem.row_bytes, std::max(available, 0.0));
+    plan.grid_words = lloyd_cuda_fused::kGridSlots *
+                      lloyd_cuda_fused::grid_slot_words(problem.clusters, problem.features,
+                                                        lloyd_cuda_fused::kMaxLimbs);
+    plan.workspace_bytes = 8.0 * static_cast<double>(plan.grid_words);
+    plan.store = lloyd_cuda::plan_store(problem.samples, problem.row_bytes,
+                                        std::max(available - plan.workspace_bytes, 0.0));
     plan.fused = plan.store.is_resident();
     if (plan.fused) return plan;
+    plan.grid_words = 0;
   }
   if (problem.uses_tensor_cores) {
     plan.shape = screen_shape(problem.clusters, problem.features, problem.shared_bytes,

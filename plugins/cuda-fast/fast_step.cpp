@@ -80,6 +80,7 @@ void FastStep<T>::prepare(std::int64_t clusters, const CancelRequested& cancel_r
     clusters_ = 0;  // if an allocation below fails, nothing is prepared
     workspace_.reset();
     hold_samples(clusters);
+    grid_memory_.resize(plan_.grid_words);
     if (!plan_.fused) allocate_workspace(clusters);
     clusters_ = clusters;
   }
@@ -182,7 +183,8 @@ template <class T>
 bool FastStep<T>::run_iterations(const lloyd_cuda::IterationArguments& first,
                                  const lloyd_cuda::IterationArguments& second, int count) {
   const Pass& pass = first.pass;
-  if (!plan_.fused ||
+  if (!plan_.fused) return false;
+  if (!device_.limits.has_cooperative_grids &&
       !lloyd_cuda_fused::suits_one_block(pass.rows.size(), pass.clusters, dataset_.features)) {
     return false;
   }
@@ -193,7 +195,8 @@ bool FastStep<T>::run_iterations(const lloyd_cuda::IterationArguments& first,
   }
   store_.walk(pass.rows, nullptr, *cancel_requested_, pass.stream,
               [&](lloyd::RowRange, const Samples<T>& samples) {
-                enqueue_fused_iterations(first, second, count, samples, arguments, device_);
+                enqueue_fused_iterations(first, second, count, samples, arguments, device_,
+                                         grid_memory_.data());
               });
   return true;
 }

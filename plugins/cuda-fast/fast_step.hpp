@@ -107,6 +107,7 @@ class FastStep final : public lloyd_cuda::Step<T> {
   FusedUnits fused_units_;
   lloyd_cuda::DeviceBuffer<SampleNorms> largest_norms_{1};
   lloyd_cuda::DeviceBuffer<unsigned long long> fallbacks_{1};
+  lloyd_cuda::DeviceBuffer<unsigned long long> grid_memory_;  // of lloyd_cuda_fused::GridSums
   FastPlan plan_;
   lloyd_cuda::DeviceBuffer<uint4> fragments_;  // of all samples, or of a slab
   lloyd_cuda::DeviceBuffer<float2> norms_;     // per row of the fragments

@@ -11,7 +11,7 @@ void enqueue_iterations(const IterationArguments& first, const IterationArgument
                         Device& device) {
   launch_for<T>(first.pass, samples.features, [&]<class Real, int D>() {
     launch_iterations<FloatLabeller<T, Real, D, CentroidSpace::shared>>(
-        first, second, count, samples, {}, configuration, device);
+        first, second, count, samples, {}, configuration, device, nullptr);
   });
 }
 

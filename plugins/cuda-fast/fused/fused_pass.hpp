@@ -21,11 +21,12 @@ void enqueue_fused_pass(const lloyd_cuda::Pass& pass, const lloyd_cuda::Samples<
                         const FusedArguments& arguments, lloyd_cuda_fused::Device& device,
                         const lloyd_cuda::Finish& finish = {});
 
-/// Enqueues `count` iterations in one block; see launch_iterations().
+/// Enqueues `count` iterations as one kernel; see launch_iterations().
 template <class T>
 void enqueue_fused_iterations(const lloyd_cuda::IterationArguments& first,
                               const lloyd_cuda::IterationArguments& second, int count,
                               const lloyd_cuda::Samples<T>& samples,
-                              const FusedArguments& arguments, lloyd_cuda_fused::Device& device);
+                              const FusedArguments& arguments, lloyd_cuda_fused::Device& device,
+                              unsigned long long* grid_memory);
 
 }  // namespace lloyd_cuda_fast

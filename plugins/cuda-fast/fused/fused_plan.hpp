@@ -113,8 +113,7 @@ inline lloyd_cuda_fused::Configuration fused_configuration(std::int64_t clusters
 inline bool can_run_fused(std::int64_t clusters, std::int64_t features,
                           const lloyd_cuda::DeviceLimits& limits) {
   if (!suits_fused(clusters, features)) return false;
-  constexpr int kMaxLimbs = 128 / 16;  // limbs of 16 bits of a sum of 128 bits
-  for (int limbs = 1; limbs <= kMaxLimbs; ++limbs) {
+  for (int limbs = 1; limbs <= lloyd_cuda_fused::kMaxLimbs; ++limbs) {
     const auto configuration = fused_configuration(clusters, features, limbs, limits);
     if (!configuration.fused || configuration.space != lloyd_cuda::CentroidSpace::shared) {
       return false;

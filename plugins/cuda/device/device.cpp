@@ -76,6 +76,7 @@ DeviceLimits read_limits(int device) {
   limits.multiprocessors = read(cudaDevAttrMultiProcessorCount);
   limits.shared_bytes_per_block = read(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   limits.constant_bytes = read(cudaDevAttrTotalConstantMemory);
+  limits.has_cooperative_grids = read(cudaDevAttrCooperativeLaunch) != 0;
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes), "reading the device's memory");

@@ -49,18 +49,23 @@ struct BlockSums {
               static_cast<unsigned int>(change));
   }
 
-  /// The sum of all copies of a cell of the tile, and the count of a cluster of the tile. Must be
-  /// separated by a barrier from additions.
+  /// The sum of all copies of a limb of a cell of the tile. Must be separated by a barrier from
+  /// additions, as total() and total_count().
+  __device__ long long limb_total(std::int64_t cluster, std::int64_t feature, int limb) const {
+    const unsigned int* const cell =
+        sums + cluster * tile.cluster_step + feature + limb * tile.limb_stride;
+    long long sum = 0;
+    for (int copy = 0; copy < tile.copies; ++copy) {
+      sum += static_cast<int>(cell[copy * tile.copy_step]);
+    }
+    return sum;
+  }
+  /// The sum of all copies of a cell of the tile, and the count of a cluster of the tile.
   __device__ lloyd_cuda::DeviceInt128 total(std::int64_t cluster, std::int64_t feature,
                                             int limbs) const {
     lloyd_cuda::DeviceInt128 value{0, 0};
-    const unsigned int* const cell = sums + cluster * tile.cluster_step + feature;
     for (int limb = 0; limb < limbs; ++limb) {
-      long long sum = 0;
-      for (int copy = 0; copy < tile.copies; ++copy) {
-        sum += static_cast<int>(cell[copy * tile.copy_step + limb * tile.limb_stride]);
-      }
-      value = value + lloyd_cuda::limb_value(sum, limb);
+      value = value + lloyd_cuda::limb_value(limb_total(cluster, feature, limb), limb);
     }
     return value;
   }

@@ -18,6 +18,9 @@ constexpr int max_block_size(std::int64_t features, bool in_float32) {
   return in_float32 && features == 32 ? 512 : kMaxBlockThreads;
 }
 
+/// Maximum limbs of a sum: of lloyd_cuda::kSharedLimbBits each, 128 bits together.
+inline constexpr int kMaxLimbs = 128 / 16;
+
 /// Shared memory of a warp for rows whose labels have changed.
 inline constexpr int kQueueBytes = 768;
 

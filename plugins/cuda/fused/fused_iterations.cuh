@@ -1,10 +1,14 @@
-// The kernel that runs iterations of a small fit in one block. Centroids, sums and counts stay in
-// shared memory from one iteration to the next.
+// The kernel that runs iterations of a fit, in one block or in a cooperative grid. Centroids and
+// sums stay in shared memory from one iteration to the next. In a grid, every block has a copy of
+// them and computes the same means from the same sums.
 #pragma once
+
+#include <cooperative_groups.h>
 
 #include <algorithm>
 
 #include "cuda/fused/fused_pass.cuh"
+#include "cuda/fused/grid_sums.cuh"
 #include "cuda/fused/iterations_layout.hpp"
 
 namespace lloyd_cuda_fused {
@@ -16,12 +20,31 @@ using lloyd_cuda::LoopState;
 
 static_assert(kDecisionBytes == sizeof(DecisionMemory));
 
-// What the iterations of a launch share, in shared memory.
+// What a block keeps from one iteration to the next, in shared memory. Addresses are computed where
+// they are used, so that the loop over rows keeps its registers.
 struct BlockState {
-  double* centroids[2];  // k x d each: of an even iteration of the launch, and of an odd one
-  DeviceInt128* sums;    // k x d
-  long long* counts;     // k
-  int* changed;          // labels that the current iteration has changed
+  char* memory;
+  const IterationsLayout& layout;
+  std::int64_t cells;  // k d
+
+  // k x d centroids of an even iteration of the launch, or of an odd one.
+  __device__ double* centroids(int iteration) const {
+    return reinterpret_cast<double*>(memory + layout.centroids) + iteration % 2 * cells;
+  }
+  // k x d
+  __device__ DeviceInt128* sums() const {
+    return reinterpret_cast<DeviceInt128*>(memory + layout.totals);
+  }
+  // k
+  __device__ long long* counts() const {
+    return reinterpret_cast<long long*>(memory + layout.counts);
+  }
+  // The number of labels that the block has changed in the current iteration.
+  __device__ int& changed() const { return *reinterpret_cast<int*>(memory + layout.changed); }
+  // Not in use at the same time as the block's sums.
+  __device__ DecisionMemory& decision() const {
+    return *reinterpret_cast<DecisionMemory*>(memory + layout.sums);
+  }
 };
 
 // Arguments of iteration `i` of the launch.
@@ -35,48 +58,88 @@ __device__ inline void load(const IterationArguments& arguments, std::int64_t ce
                             const BlockState& state) {
   const Finish& finish = arguments.finish;
   for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) {
-    state.centroids[0][at] = arguments.pass.centroids[at];
+    state.centroids(0)[at] = arguments.pass.centroids[at];
     const lloyd::SumWords sum = finish.totals.sums[at];
-    state.sums[at] = {sum.low, sum.high};
+    state.sums()[at] = {sum.low, sum.high};
   }
   for (std::int64_t c = threadIdx.x; c < finish.clusters; c += blockDim.x) {
-    state.counts[c] = static_cast<long long>(finish.totals.counts[c]);
+    state.counts()[c] = static_cast<long long>(finish.totals.counts[c]);
   }
 }
 
-// Writes centroids and totals to where iteration `arguments` reads them. `moved`: also the former
-// centroids.
+// Writes centroids and totals to where iteration `arguments` reads them. `slot`: of
+// BlockState::centroids(). `moved`: also the former centroids.
 __device__ inline void store(const IterationArguments& arguments, const IterationArguments& other,
                              std::int64_t cells, const BlockState& state, int slot, bool moved) {
   for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) {
-    const double centroid = state.centroids[slot][at];
+    const double centroid = state.centroids(slot)[at];
     other.finish.next_centroids[at] = centroid;
     if (other.finish.next_rounded != nullptr) {
       other.finish.next_rounded[at] = static_cast<float>(centroid);
     }
-    if (moved) arguments.finish.next_centroids[at] = state.centroids[1 - slot][at];
-    arguments.finish.totals.sums[at] = {state.sums[at].low, state.sums[at].high};
+    if (moved) arguments.finish.next_centroids[at] = state.centroids(slot + 1)[at];
+    arguments.finish.totals.sums[at] = {state.sums()[at].low, state.sums()[at].high};
   }
   for (std::int64_t c = threadIdx.x; c < arguments.finish.clusters; c += blockDim.x) {
-    arguments.finish.totals.counts[c] = static_cast<unsigned long long>(state.counts[c]);
+    arguments.finish.totals.counts[c] = static_cast<unsigned long long>(state.counts()[c]);
   }
 }
 
-// Adds the sums of the block to those in `state`. Returns true in all threads if a cluster is
-// empty.
-__device__ inline bool add_sums(const BlockSums& sums, const Finish& finish,
-                                const BlockState& state) {
+// What an iteration adds to the totals, if the grid is one block.
+struct ChangesOfBlock {
+  const BlockSums& sums;
+  int limbs;
+  const int* changed_labels;
+  bool is_cancelled;  // in thread 0
+
+  __device__ DeviceInt128 sum(int cluster, int feature) const {
+    return sums.total(cluster, feature, limbs);
+  }
+  __device__ long long count(int cluster) const { return sums.total_count(cluster); }
+  __device__ long long changed() const { return *changed_labels; }
+  __device__ bool cancelled() const { return is_cancelled; }
+};
+
+// The same for a grid of several blocks.
+struct ChangesOfGrid {
+  const GridSums& sums;
+  int slot;
+
+  __device__ DeviceInt128 sum(int cluster, int feature) const {
+    return sums.sum(slot, cluster, feature);
+  }
+  __device__ long long count(int cluster) const { return sums.count(slot, cluster); }
+  __device__ long long changed() const { return sums.changed(slot); }
+  __device__ bool cancelled() const { return sums.cancelled(slot); }
+};
+
+// Adds the changes of an iteration to the totals. Sets `changed` to the number of changed labels in
+// thread 0. Returns in all threads why the fit halts: kHaltNone, kHaltCancelled, or kHaltEmpty if
+// it halts in that case.
+template <class Changes>
+__device__ inline lloyd_cuda::Halt add_changes(const Changes& changes, const Finish& finish,
+                                               const BlockState& state, std::int64_t& changed) {
+  const int clusters = static_cast<int>(finish.clusters);
   const int d = static_cast<int>(finish.features);
-  const int cells = static_cast<int>(finish.clusters) * d;
-  for (int at = static_cast<int>(threadIdx.x); at < cells; at += static_cast<int>(blockDim.x)) {
-    state.sums[at] = state.sums[at] + sums.total(at / d, at % d, finish.scale.shared_limbs);
+  const int step = static_cast<int>(blockDim.x);
+  bool cancelled = false;
+  if (threadIdx.x == 0) {
+    cancelled = changes.cancelled();
+    changed = changes.changed();
+  }
+  for (int at = static_cast<int>(threadIdx.x); at < clusters * d; at += step) {
+    state.sums()[at] = state.sums()[at] + changes.sum(at / d, at % d);
   }
   bool empty = false;
-  for (std::int64_t c = threadIdx.x; c < finish.clusters; c += blockDim.x) {
-    state.counts[c] += sums.total_count(c);
-    empty |= state.counts[c] == 0;
+  // Starts with the last threads, which have fewer cells.
+  for (int c = step - 1 - static_cast<int>(threadIdx.x); c < clusters; c += step) {
+    state.counts()[c] += changes.count(c);
+    empty |= state.counts()[c] == 0;
   }
-  return __syncthreads_or(empty) != 0;
+  if (__syncthreads_or(cancelled || (empty && finish.halt_when_empty)) == 0) {
+    return lloyd_cuda::kHaltNone;
+  }
+  return __syncthreads_or(cancelled) != 0 ? lloyd_cuda::kHaltCancelled : lloyd_cuda::kHaltEmpty;
 }
 
 // Writes the next centroids.
@@ -85,135 +148,167 @@ __device__ inline void move_to_means(const Finish& finish, const BlockState& sta
   const int d = static_cast<int>(finish.features);
   const int cells = static_cast<int>(finish.clusters) * d;
   for (int at = static_cast<int>(threadIdx.x); at < cells; at += static_cast<int>(blockDim.x)) {
-    const long long count = state.counts[at / d];
+    const long long count = state.counts()[at / d];
     to[at] = count == 0 ? from[at]
-                        : lloyd_cuda::mean_of(state.sums[at], finish.scale.exponents[at % d],
+                        : lloyd_cuda::mean_of(state.sums()[at], finish.scale.exponents[at % d],
                                               static_cast<unsigned long long>(count));
   }
 }
 
-__device__ inline void clear_totals(std::int64_t clusters, std::int64_t cells,
-                                    const BlockState& state) {
-  for (std::int64_t at = threadIdx.x; at < cells; at += blockDim.x) state.sums[at] = {0, 0};
-  for (std::int64_t c = threadIdx.x; c < clusters; c += blockDim.x) state.counts[c] = 0;
-}
-
-// Runs `count` iterations in one block, alternating between two sets of arguments. The results are
-// those of `count` passes with finish_iteration().
+// Runs `count` iterations, alternating between two sets of arguments. The results are those of
+// `count` passes with finish_iteration(). `grid_memory`: of GridSums; not used by a single block.
 template <class Labeller>
 __global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
     iterations_kernel(IterationArguments first, IterationArguments second, int count,
                       Samples<typename Labeller::Value> samples,
                       typename Labeller::Arguments labels, Configuration configuration,
-                      IterationsLayout layout) {
+                      IterationsLayout layout, unsigned long long* grid_memory) {
   extern __shared__ __align__(16) unsigned long long shared_memory[];
-  if (lloyd_cuda::block_halted(first.pass.halt)) return;
   const std::int64_t clusters = first.pass.clusters;
   const std::int64_t cells = clusters * samples.features;
-  auto* const bytes = reinterpret_cast<char*>(shared_memory);
-  auto* const block_memory = reinterpret_cast<unsigned int*>(bytes + layout.sums);
-  auto& memory = *reinterpret_cast<DecisionMemory*>(bytes + layout.sums);
-  BlockState state;
-  state.centroids[0] = reinterpret_cast<double*>(bytes + layout.centroids);
-  state.centroids[1] = state.centroids[0] + cells;
-  state.sums = reinterpret_cast<DeviceInt128*>(bytes + layout.totals);
-  state.counts = reinterpret_cast<long long*>(bytes + layout.counts);
-  state.changed = reinterpret_cast<int*>(bytes + layout.changed);
-
+  const bool is_alone = gridDim.x == 1;
+  const bool is_first_block = blockIdx.x == 0;
+  const GridSums grid_sums(grid_memory, clusters, samples.features,
+                           first.finish.scale.shared_limbs);
+  // The two sets of arguments differ only in arrays that are read and written once per launch.
+  const Pass& pass = first.pass;
+  const Finish& finish = first.finish;
+  LoopState& loop = *finish.state;
+  if (is_alone) {
+    if (lloyd_cuda::block_halted(pass.halt)) return;
+  } else {
+    // All blocks must agree, but the flag may be set at any time: the first block reads it.
+    constexpr int kLast = kGridSlots - 1;  // iteration 0 clears it
+    if (is_first_block) {
+      for (int slot = 0; slot < kGridSlots; ++slot) grid_sums.clear(slot);
+      __syncthreads();
+      if (lloyd_cuda::read_halted(pass.halt)) grid_sums.cancel(kLast);
+    }
+    cooperative_groups::this_grid().sync();
+    if (grid_sums.cancelled(kLast)) return;
+  }
+  const BlockState state{reinterpret_cast<char*>(shared_memory), layout, cells};
   RowWork work;
   work.accumulates = true;
   work.updates_totals = false;
-  work.reads_labels = first.pass.changed != nullptr;
-  BlockSums sums(configuration.tile, block_memory, 0, 0);
+  work.reads_labels = pass.changed != nullptr;
+  BlockSums sums(configuration.tile, reinterpret_cast<unsigned int*>(state.memory + layout.sums), 0,
+                 0);
   Labeller labeller(labels, clusters, samples.features, shared_memory);
-  LoopState& loop = *first.finish.state;
   std::int64_t finished = loop.iterations;
   load(first, cells, state);
-  if (threadIdx.x == 0) *state.changed = 0;
+  if (threadIdx.x == 0) state.changed() = 0;
 
-  // Why the block stops; the same in all threads.
+  // Why the grid stops; the same in all threads.
   lloyd_cuda::Halt halt = lloyd_cuda::kHaltNone;
+  std::int64_t labels_changed = 0;  // in thread 0
   int i = 0;
   for (; i < count && halt == lloyd_cuda::kHaltNone; ++i) {
-    const IterationArguments& arguments = arguments_of(first, second, i);
-    const Finish& finish = arguments.finish;
-    double* const centroids = state.centroids[i % 2];
-    double* const next = state.centroids[1 - i % 2];
+    const int slot = i % kGridSlots;
     // Read early: the pass hides the latency.
-    const std::int32_t halted =
-        threadIdx.x == 0 ? *static_cast<volatile std::int32_t*>(&loop.halt) : 0;
+    const bool cancelled = is_first_block && lloyd_cuda::read_halted(&loop.halt);
     __syncthreads();
-    labeller.load(centroids);
+    labeller.load(state.centroids(i));
     sums.clear();
     __syncthreads();
-    unsigned int changed =
-        assign_rows(arguments.pass, samples, labeller, work, sums, bytes + layout.queues);
-    if (work.reads_labels) {
-      changed = sum_of_warp(changed);
-      if (threadIdx.x % 32 == 0 && changed != 0) {
-        atomicAdd(state.changed, static_cast<int>(changed));
+    const auto flush = [&] { grid_sums.add(slot, sums); };
+    const unsigned int changed = sum_of_warp(
+        assign_rows(pass, samples, labeller, work, sums, state.memory + layout.queues, flush));
+    if (threadIdx.x % 32 == 0 && changed != 0) {
+      atomicAdd(&state.changed(), static_cast<int>(changed));
+    }
+    __syncthreads();
+    if (is_alone) {
+      const ChangesOfBlock changes{sums, finish.scale.shared_limbs, &state.changed(), cancelled};
+      halt = add_changes(changes, finish, state, labels_changed);
+    } else {
+      grid_sums.add(slot, sums);
+      if (threadIdx.x == 0) {
+        grid_sums.add_changed(slot, state.changed());
+        if (cancelled) grid_sums.cancel(slot);
       }
+      cooperative_groups::this_grid().sync();
+      if (is_first_block) grid_sums.clear((slot + kGridSlots - 1) % kGridSlots);
+      halt = add_changes(ChangesOfGrid{grid_sums, slot}, finish, state, labels_changed);
     }
-    if (__syncthreads_or(halted) != 0) {
-      halt = lloyd_cuda::kHaltCancelled;
-      break;
-    }
-    if (add_sums(sums, finish, state) && finish.halt_when_empty) {
-      halt = lloyd_cuda::kHaltEmpty;
-      break;
-    }
+    if (halt != lloyd_cuda::kHaltNone) break;
+    const double* const centroids = state.centroids(i);
+    double* const next = state.centroids(i + 1);
     move_to_means(finish, state, centroids, next);
-    const int labels_changed = *state.changed;
     __syncthreads();
     const double shift = finish.shift_wanted
-                             ? lloyd_cuda::block_shift(cells, memory.partial_sums,
+                             ? lloyd_cuda::block_shift(cells, state.decision().partial_sums,
                                                        [&](std::int64_t at) {
                                                          return __dsub_rn(next[at], centroids[at]);
                                                        })
                              : 0;
-    if (!finish.keeps_totals) clear_totals(clusters, cells, state);
     ++finished;
     if (threadIdx.x == 0) {
-      *state.changed = 0;
-      loop.last_changed = labels_changed;
-      loop.shift = shift;
-      loop.iterations = finished;
-      memory.stops = lloyd_cuda::stops(finish, finished, labels_changed, 0, shift);
-      if (!memory.stops) lloyd_cuda::report_progress(finish, finished, lloyd_cuda::kHaltNone);
+      state.changed() = 0;
+      state.decision().stops = lloyd_cuda::stops(finish, finished, labels_changed, 0, shift);
+      if (is_first_block) {
+        loop.last_changed = labels_changed;
+        loop.shift = shift;
+        loop.iterations = finished;
+        if (!state.decision().stops)
+          lloyd_cuda::report_progress(finish, finished, lloyd_cuda::kHaltNone);
+      }
     }
     __syncthreads();
-    if (memory.stops) halt = lloyd_cuda::kHaltStopped;
+    if (state.decision().stops) halt = lloyd_cuda::kHaltStopped;
   }
   labeller.finish();
+  if (!is_first_block) return;
   __syncthreads();
   const IterationArguments& next = arguments_of(first, second, i);
   store(next, arguments_of(first, second, i + 1), cells, state, i % 2, i > 0);
   if (threadIdx.x != 0) return;
   if (halt == lloyd_cuda::kHaltEmpty) {
-    loop.changed = static_cast<unsigned long long>(*state.changed);
+    loop.changed = static_cast<unsigned long long>(labels_changed);
   }
   if (halt != lloyd_cuda::kHaltNone) lloyd_cuda::halt_and_report(next.finish, halt);
 }
 
-/// Runs `count` iterations over all samples in one block, for problems too small to fill more. They
-/// alternate between two sets of arguments, neither of which has a Finish::ring.
+/// Runs `count` iterations over all samples in one kernel: in one block if suits_one_block(),
+/// otherwise in a cooperative grid with `grid_memory`: of GridSums, device memory. The iterations
+/// alternate between two sets of arguments, neither of which has a Finish::ring; both have
+/// Finish::keeps_totals.
 template <class Labeller>
 void launch_iterations(const IterationArguments& first, const IterationArguments& second, int count,
                        const Samples<typename Labeller::Value>& samples,
                        const typename Labeller::Arguments& arguments,
-                       const Configuration& configuration, Device& device) {
-  const std::int64_t clusters = first.pass.clusters;
+                       const Configuration& configuration, Device& device,
+                       unsigned long long* grid_memory) {
+  const Pass& pass = first.pass;
+  const std::int64_t rows = pass.rows.size();
   const IterationsLayout layout =
-      iterations_layout(configuration, clusters, clusters * samples.features);
+      iterations_layout(configuration, pass.clusters, pass.clusters * samples.features);
   const auto kernel = iterations_kernel<Labeller>;
-  lloyd_cuda::allow_shared_memory(kernel, layout.bytes, device.limits.shared_bytes_per_block);
-  // One thread for every kRows rows.
-  const std::int64_t rows = (first.pass.rows.size() + kRows - 1) / kRows;
-  const auto threads = static_cast<unsigned>(
-      std::clamp<std::int64_t>((rows + 31) / 32 * 32, 128, Labeller::kMaxThreads));
-  kernel<<<1, threads, static_cast<std::size_t>(layout.bytes), first.pass.stream>>>(
-      first, second, count, samples, arguments, configuration, layout);
-  lloyd_cuda::check_launch("iterations_kernel");
+  Grid grid;
+  if (suits_one_block(rows, pass.clusters, samples.features)) {
+    // One thread for every kRows rows.
+    grid = {1,
+            static_cast<int>(std::clamp<std::int64_t>((rows + 32 * kRows - 1) / (32 * kRows) * 32,
+                                                      128, Labeller::kMaxThreads)),
+            layout.bytes};
+    lloyd_cuda::allow_shared_memory(kernel, layout.bytes, device.limits.shared_bytes_per_block);
+  } else {
+    grid = grid_for<Labeller>(kernel, rows, configuration.block_size, device,
+                              [&](int) { return layout.bytes; });
+  }
+  cudaLaunchAttribute cooperative = {};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = dim3(grid.blocks);
+  launch.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  launch.dynamicSmemBytes = static_cast<std::size_t>(grid.bytes);
+  launch.stream = pass.stream;
+  launch.attrs = &cooperative;
+  launch.numAttrs = grid.blocks > 1 ? 1 : 0;
+  lloyd_cuda::check(cudaLaunchKernelEx(&launch, kernel, first, second, count, samples, arguments,
+                                       configuration, layout, grid_memory),
+                    "launching iterations_kernel");
 }
 
 }  // namespace lloyd_cuda_fused

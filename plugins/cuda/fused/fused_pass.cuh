@@ -171,13 +171,14 @@ struct RowWork {
 };
 
 // Assigns and sums rows of a pass: every block of the grid takes its share of them. `queues` is
-// shared memory of kQueueBytes per warp, used unless kCooperate<D>. Returns how many labels this
-// thread changed.
-template <class Labeller>
+// shared memory of kQueueBytes per warp, used unless kCooperate<D>. flush() is called by all
+// threads of the block, between two barriers, before the sums could overflow; they are cleared
+// after it. Returns how many labels this thread changed.
+template <class Labeller, class Flush>
 __device__ inline unsigned int assign_rows(const Pass& pass,
                                            const Samples<typename Labeller::Value>& samples,
                                            Labeller& labeller, const RowWork& work, BlockSums& sums,
-                                           char* queues) {
+                                           char* queues, const Flush& flush) {
   using T = typename Labeller::Value;
   constexpr int D = Labeller::kFeatures;
   constexpr int kWarpRows = 32 * kRows;
@@ -186,9 +187,10 @@ __device__ inline unsigned int assign_rows(const Pass& pass,
   const std::int64_t share = (pass.rows.size() + gridDim.x - 1) / gridDim.x;
   const std::int64_t block_rows = (share + 31) / 32 * 32;  // aligned for loads of warps
   const std::int64_t block_begin = pass.rows.begin + blockIdx.x * block_rows;
-  const std::int64_t block_end =
-      block_begin + block_rows < pass.rows.end ? block_begin + block_rows : pass.rows.end;
-  const std::int64_t tile_rows = static_cast<std::int64_t>(blockDim.x) * kRows;
+  // Rows of the block are counted from block_begin.
+  const auto rows_of_block = static_cast<int>(
+      max(min(block_rows, pass.rows.end - block_begin), static_cast<std::int64_t>(0)));
+  const int tile_rows = static_cast<int>(blockDim.x) * kRows;
   SumTarget target{sums, pass, work.accumulates, d};
   ChangeQueue<T, D> queue(target, samples, queues, block_begin);
   const bool adds = work.accumulates || work.updates_totals;
@@ -196,30 +198,30 @@ __device__ inline unsigned int assign_rows(const Pass& pass,
   if constexpr (kCooperate<D>) {
     if (work.accumulates) exponent = pass.scale.exponents[lane % D];
   }
-  std::int64_t rows_since_flush = 0;
+  int rows_since_flush = 0;
   unsigned int changed = 0;
-  for (std::int64_t tile = block_begin; tile < block_end; tile += tile_rows) {
+  for (int tile = 0; tile < rows_of_block; tile += tile_rows) {
     if (work.accumulates && rows_since_flush + tile_rows > lloyd_cuda::kSharedLimbRows) {
       if constexpr (!kCooperate<D>) queue.drain();
       __syncthreads();
-      sums.flush(pass.totals, pass.scale, pass.clusters, d);
+      flush();
       __syncthreads();
       sums.clear();
       __syncthreads();
       rows_since_flush = 0;
     }
     rows_since_flush += tile_rows;
-    const std::int64_t warp_begin = tile + static_cast<std::int64_t>(threadIdx.x / 32) * kWarpRows;
-    if (warp_begin >= block_end) continue;
+    const int warp_begin = tile + static_cast<int>(threadIdx.x / 32) * kWarpRows;
+    if (warp_begin >= rows_of_block) continue;
 
     // Threads beyond the last row process it again without effect.
     std::int64_t rows[kRows];
     bool in_range[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      rows[r] = warp_begin + r * 32 + lane;
-      in_range[r] = rows[r] < block_end;
-      if (!in_range[r]) rows[r] = block_end - 1;
+      const int row = warp_begin + r * 32 + lane;
+      in_range[r] = row < rows_of_block;
+      rows[r] = block_begin + (in_range[r] ? row : rows_of_block - 1);
     }
     std::int32_t formers[kRows];  // read early, so that they arrive while centroids are compared
 #pragma unroll
@@ -245,7 +247,7 @@ __device__ inline unsigned int assign_rows(const Pass& pass,
         to = -1;
       }
       if constexpr (kCooperate<D>) {
-        add_rows<D>(target, samples, warp_begin + r * 32, to, former, exponent);
+        add_rows<D>(target, samples, block_begin + warp_begin + r * 32, to, former, exponent);
       } else {
         queue.push(rows[r], to, former);
       }
@@ -284,15 +286,16 @@ __device__ inline bool run_pass(const Pass& pass, const Samples<typename Labelle
   if (__syncthreads_or(halted) != 0) return false;
   char* const queues =
       reinterpret_cast<char*>(block_memory) + (work.accumulates ? configuration.tile_bytes : 0);
+  const auto flush = [&] { sums.flush(pass.totals, pass.scale, pass.clusters, samples.features); };
   const unsigned int changed =
-      sum_of_warp(assign_rows(pass, samples, labeller, work, sums, queues));
+      sum_of_warp(assign_rows(pass, samples, labeller, work, sums, queues, flush));
   if (threadIdx.x % 32 == 0 && pass.changed != nullptr && changed != 0) {
     atomicAdd(pass.changed, static_cast<unsigned long long>(changed));
   }
   labeller.finish();
   if (work.accumulates) {
     __syncthreads();
-    sums.flush(pass.totals, pass.scale, pass.clusters, samples.features);
+    flush();
   }
   return true;
 }
@@ -309,6 +312,37 @@ __global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
   finish_iteration(finish, *reinterpret_cast<lloyd_cuda::DecisionMemory*>(shared_memory));
 }
 
+// A launch: blocks, threads per block and bytes of dynamic shared memory.
+struct Grid {
+  unsigned int blocks;
+  int threads;
+  std::int64_t bytes;
+};
+
+// The grid of a kernel that shares rows among blocks; all blocks are resident at the same time.
+// bytes_of(threads) is the dynamic shared memory of a block.
+template <class Labeller, class Kernel, class BytesOf>
+Grid grid_for(Kernel* kernel, std::int64_t rows, int max_threads, Device& device,
+              const BytesOf& bytes_of) {
+  constexpr int kMinBlockSize = 128;  // blocks are not made smaller than this to fill the card
+  // The fewer blocks there are, the fewer sums are added to the totals.
+  int threads = std::min(max_threads, Labeller::kMaxThreads);
+  while (threads > kMinBlockSize &&
+         rows < static_cast<std::int64_t>(threads) * kRows * device.limits.multiprocessors) {
+    threads = threads / 64 * 32;
+  }
+  const std::int64_t bytes = bytes_of(threads);
+  lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
+  const int resident = device.occupancy.blocks(kernel, threads, bytes);
+  const std::int64_t tile_rows = static_cast<std::int64_t>(threads) * kRows;
+  const std::int64_t tiles = (rows + tile_rows - 1) / tile_rows;
+  const std::int64_t per_multiprocessor =
+      std::clamp(kThreadsPerMultiprocessor / threads, 1, resident);
+  const auto blocks = static_cast<unsigned>(
+      std::min<std::int64_t>(tiles, device.limits.multiprocessors * per_multiprocessor));
+  return {blocks, threads, bytes};
+}
+
 /// Labels the rows of a pass. If the configuration is fused and the pass accumulates, the same
 /// kernel adds them to the totals, and finishes the iteration if `finish` is given. If it is not
 /// fused, the kernel adds only rows whose label changes, directly to the totals, and only if
@@ -317,31 +351,20 @@ template <class Labeller>
 void launch_pass(const Pass& pass, const Samples<typename Labeller::Value>& samples,
                  const typename Labeller::Arguments& arguments, const Configuration& configuration,
                  Device& device, const Finish& finish) {
-  constexpr int kMinBlockSize = 128;  // blocks are not made smaller than this to fill the card
-  // The fewer blocks there are, the fewer sums are added to the totals.
-  const std::int64_t rows = pass.rows.size();
-  int block_size = std::min(configuration.block_size, Labeller::kMaxThreads);
-  while (block_size > kMinBlockSize &&
-         rows < static_cast<std::int64_t>(block_size) * kRows * device.limits.multiprocessors) {
-    block_size = block_size / 64 * 32;
-  }
   const bool accumulates = configuration.fused && pass.accumulates();
-  std::int64_t bytes =
-      configuration.centroids_bytes + (accumulates ? configuration.tile_bytes : 0) +
-      (kCooperate<Labeller::kFeatures> ? 0 : Configuration::queue_bytes(block_size));
-  if (finish.state != nullptr) {
-    bytes = std::max<std::int64_t>(bytes, sizeof(lloyd_cuda::DecisionMemory));
-  }
+  const auto bytes_of = [&](int threads) {
+    std::int64_t bytes =
+        configuration.centroids_bytes + (accumulates ? configuration.tile_bytes : 0) +
+        (kCooperate<Labeller::kFeatures> ? 0 : Configuration::queue_bytes(threads));
+    if (finish.state != nullptr) {
+      bytes = std::max<std::int64_t>(bytes, sizeof(lloyd_cuda::DecisionMemory));
+    }
+    return bytes;
+  };
   const auto kernel = pass_kernel<Labeller>;
-  lloyd_cuda::allow_shared_memory(kernel, bytes, device.limits.shared_bytes_per_block);
-  const int resident = device.occupancy.blocks(kernel, block_size, bytes);
-  const std::int64_t tile_rows = static_cast<std::int64_t>(block_size) * kRows;
-  const std::int64_t tiles = (rows + tile_rows - 1) / tile_rows;
-  const std::int64_t per_multiprocessor =
-      std::clamp(kThreadsPerMultiprocessor / block_size, 1, resident);
-  const auto blocks = static_cast<unsigned>(
-      std::min<std::int64_t>(tiles, device.limits.multiprocessors * per_multiprocessor));
-  kernel<<<blocks, block_size, static_cast<std::size_t>(bytes), pass.stream>>>(
+  const auto [blocks, threads, bytes] =
+      grid_for<Labeller>(kernel, pass.rows.size(), configuration.block_size, device, bytes_of);
+  kernel<<<blocks, threads, static_cast<std::size_t>(bytes), pass.stream>>>(
       pass, samples, arguments, configuration, finish);
   lloyd_cuda::check_launch("pass_kernel");
 }

@@ -1,4 +1,4 @@
-// Layout of the shared memory of the kernel that runs iterations in one block.
+// When one kernel runs several iterations, and the shared memory of its blocks.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,15 @@ struct IterationsLayout {
   std::int64_t sums = 0;
   std::int64_t bytes = 0;  ///< total size
 };
+
+/// Slots of GridSums.
+inline constexpr int kGridSlots = 3;
+
+/// Words of 64 bits per slot of GridSums: the limbs of k x d sums, k counts, the number of changed
+/// labels, and whether the fit is cancelled.
+constexpr std::int64_t grid_slot_words(std::int64_t clusters, std::int64_t features, int limbs) {
+  return limbs * clusters * features + clusters + 2;
+}
 
 /// sizeof(lloyd_cuda::DecisionMemory), which this header does not include.
 inline constexpr std::int64_t kDecisionBytes = lloyd::kShiftPartialSums * sizeof(double) + 8;
@@ -51,8 +60,8 @@ constexpr bool suits_one_block(std::int64_t rows, std::int64_t clusters, std::in
   return rows <= kMaxRows && differences <= kMaxDifferences;
 }
 
-/// True if launch_iterations() can run this configuration: it is fused, with centroids in shared
-/// memory, which also has room for what stays there from one iteration to the next.
+/// True if launch_iterations() can run this configuration in a block: it is fused, with centroids
+/// in shared memory, which also has room for what stays there from one iteration to the next.
 inline bool can_iterate(const Configuration& configuration, std::int64_t clusters,
                         std::int64_t features, const lloyd_cuda::DeviceLimits& limits) {
   return configuration.fused && configuration.space == lloyd_cuda::CentroidSpace::shared &&

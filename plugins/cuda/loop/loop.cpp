@@ -84,8 +84,13 @@ void DeviceLoop<T>::prepare(std::int64_t clusters, Observer* observer) {
     if (cells <= kMaxPinnedCentroids) initial_centroids_ = PinnedBuffer<double>(cells);
     reported_centroids_ = PinnedBuffer<double>();
     for (int slot = 0; slot < 2; ++slot) {
+      // Kernels of a cancelled fit may read centroids that no iteration has written.
       centroids_[slot].resize(cells);
-      if constexpr (sizeof(T) == sizeof(float)) rounded_[slot].resize(cells);
+      centroids_[slot].fill_bytes(0, stream_);
+      if constexpr (sizeof(T) == sizeof(float)) {
+        rounded_[slot].resize(cells);
+        rounded_[slot].fill_bytes(0, stream_);
+      }
       sums_[slot].resize(cells);
       counts_[slot].resize(clusters);
     }

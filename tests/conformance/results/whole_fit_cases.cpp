@@ -71,12 +71,51 @@ void canonical_bits(const Context& context) {
                         expected_fit(context, "one cloud", samples, setting), trial);
 }
 
+// Fits of thousands of samples that nobody observes, which a backend may run without the host, give
+// the bits of observed ones: with clusters that lose their samples, with sums of several words, and
+// to convergence.
+void unobserved(const Context& context) {
+  if (!context.repeatable()) throw CaseSkipped{"the backend does not claim to be reproducible"};
+  struct Size {
+    std::int64_t n, d, k;
+  };
+  bool any = false;
+  for (const Size size : {Size{6001, 2, 32}, Size{4999, 5, 9}, Size{5200, 16, 21}}) {
+    for (const bool has_outlier : {false, true}) {
+      Samples samples = rounded(cloud(size.n, size.d, 14), context.dtype());
+      if (has_outlier) samples.values[777] = static_cast<float>(1e15);
+      Setting setting;
+      setting.clusters = size.k;
+      setting.centroids = first_rows(samples, size.k);
+      setting.centroids[0] = 40;  // far from all samples, if there is no outlier
+      setting.max_iterations = 37;
+      setting.fixed = has_outlier;
+      setting.empty = EmptyClusters::relocate;
+      const Dataset dataset = make_dataset(samples, context.dtype());
+      if (!adapt_to_backend(context, dataset, setting)) continue;
+      any = true;
+      Run run;
+      run.observe = 0;
+      const OwnedSession session = context.open(dataset, make_spec(setting));
+      const Trial observed = run_fit(*session, samples, setting);
+      expect(observed.status.ok(), "fit() failed: {}", status_message(observed.status));
+      const Trial silent = run_fit(*session, samples, setting, run);
+      expect(silent.status.ok(), "fit() with observe = 0 failed: {}",
+             status_message(silent.status));
+      expect_same_fit(describe("unobserved against observed", samples, setting), samples.d,
+                      observed, silent);
+    }
+  }
+  if (!any) throw CaseSkipped{"all sizes are beyond the backend: " + context.refusal()};
+}
+
 }  // namespace
 
 void add_whole_fit_cases(std::vector<Case>& cases) {
   cases.push_back({"whole-fit/separated", Scope::variants, separated_blobs, true});
   cases.push_back({"whole-fit/bad-start", Scope::variants, bad_start});
   cases.push_back({"whole-fit/canonical-bits", Scope::variants, canonical_bits});
+  cases.push_back({"whole-fit/unobserved", Scope::variants, unobserved});
 }
 
 }  // namespace lloyd::conformance
