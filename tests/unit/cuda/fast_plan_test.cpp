@@ -118,7 +118,8 @@ TEST(FastPlan, RunsFusedIfAllSamplesFit) {
   problem.may_fuse = true;
   const FastPlan plan = plan_fast(problem, 80e9);
   EXPECT_TRUE(plan.fused);
-  EXPECT_EQ(plan.device_bytes(), (1 << 20) * 16 * 4);
+  EXPECT_EQ(plan.grid_words, 3 * (8 * 32 * 16 + 32 + 2));
+  EXPECT_EQ(plan.device_bytes(), (1 << 20) * 16 * 4 + 8.0 * static_cast<double>(plan.grid_words));
   EXPECT_FALSE(plan_fast(problem, 32e6).fused);
   EXPECT_TRUE(plan_fast(problem, 32e6).store.feasible);
 }
