@@ -28,7 +28,7 @@ compile() {  # compile SOURCE OBJECT FLAG...
   printf "%q " $ccache "$compiler" "${flags[@]}" "$@" -x c++ -c "$source" -o "$object" >> "$commands"
   echo >> "$commands"
 }
-for part in emulation tensor_cores; do
+for part in scheduler runtime tensor_cores; do
   compile "$here/$part.cpp" "$folder/objects/$part.o"
 done
 for source in $(find "$folder/plugins/cuda" -name '*.cu' -o -name '*.cpp' | sort); do

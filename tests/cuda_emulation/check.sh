@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 }
 cases=()
 for pattern in 'lattice/*' 'edge/*' 'empty/*' 'range/near-ties*' 'range/outlier*' 'range/remote*' 'range/denormals*' \
-  'range/many-magnitudes*' 'range/mixed-units*'; do
+  'range/many-magnitudes*' 'range/mixed-units*' 'whole-fit/unobserved/float32'; do
   cases+=(--case "$pattern")
 done
 "$lloyd" verify --require-available --timeout 900 "$folder/lloyd_cuda-fast.so" "${cases[@]}" >"$folder/verify.log" ||
