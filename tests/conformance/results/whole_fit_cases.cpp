@@ -71,16 +71,16 @@ void canonical_bits(const Context& context) {
                         expected_fit(context, "one cloud", samples, setting), trial);
 }
 
-// Fits of thousands of samples that nobody observes, which a backend may run without the host, give
-// the bits of observed ones: with clusters that lose their samples, with sums of several words, and
-// to convergence.
+// Fits that nobody observes, which a backend may run without the host, give the bits of observed
+// ones: with an empty cluster, with sums of several words, and to convergence. The samples are too
+// many for cuda-fast to run all iterations in one block.
 void unobserved(const Context& context) {
   if (!context.repeatable()) throw CaseSkipped{"the backend does not claim to be reproducible"};
   struct Size {
     std::int64_t n, d, k;
   };
   bool any = false;
-  for (const Size size : {Size{6001, 2, 32}, Size{4999, 5, 9}, Size{5200, 16, 21}}) {
+  for (const Size size : {Size{4099, 2, 32}, Size{4101, 5, 9}, Size{1601, 16, 21}}) {
     for (const bool has_outlier : {false, true}) {
       Samples samples = rounded(cloud(size.n, size.d, 14), context.dtype());
       if (has_outlier) samples.values[777] = static_cast<float>(1e15);
@@ -88,7 +88,7 @@ void unobserved(const Context& context) {
       setting.clusters = size.k;
       setting.centroids = first_rows(samples, size.k);
       setting.centroids[0] = 40;  // far from all samples, if there is no outlier
-      setting.max_iterations = 37;
+      setting.max_iterations = 20;
       setting.fixed = has_outlier;
       setting.empty = EmptyClusters::relocate;
       const Dataset dataset = make_dataset(samples, context.dtype());
