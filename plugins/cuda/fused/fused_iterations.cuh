@@ -85,7 +85,7 @@ __device__ inline void store(const IterationArguments& arguments, const Iteratio
   }
 }
 
-// What an iteration adds to the totals, if the grid is one block.
+// What an iteration adds to the totals, if a single block runs it.
 struct ChangesOfBlock {
   const BlockSums& sums;
   int limbs;
@@ -131,7 +131,7 @@ __device__ inline lloyd_cuda::Halt add_changes(const Changes& changes, const Fin
     state.sums()[at] = state.sums()[at] + changes.sum(at / d, at % d);
   }
   bool empty = false;
-  // Starts with the last threads, which have fewer cells.
+  // From the last thread down, since the first threads have more cells.
   for (int c = step - 1 - static_cast<int>(threadIdx.x); c < clusters; c += step) {
     state.counts()[c] += changes.count(c);
     empty |= state.counts()[c] == 0;
@@ -156,7 +156,8 @@ __device__ inline void move_to_means(const Finish& finish, const BlockState& sta
 }
 
 // Runs `count` iterations, alternating between two sets of arguments. The results are those of
-// `count` passes with finish_iteration(). `grid_memory`: of GridSums; not used by a single block.
+// `count` passes with finish_iteration(). `grid_memory`: the memory of GridSums; a single block
+// does not use it.
 template <class Labeller>
 __global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
     iterations_kernel(IterationArguments first, IterationArguments second, int count,
@@ -177,7 +178,8 @@ __global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
   if (is_alone) {
     if (lloyd_cuda::block_halted(pass.halt)) return;
   } else {
-    // All blocks must agree, but the flag may be set at any time: the first block reads it.
+    // All blocks must agree, but the flag may be set at any time. So only the first block reads it
+    // and passes it on.
     constexpr int kLast = kGridSlots - 1;  // iteration 0 clears it
     if (is_first_block) {
       for (int slot = 0; slot < kGridSlots; ++slot) grid_sums.clear(slot);
@@ -270,9 +272,10 @@ __global__ void __launch_bounds__(Labeller::kMaxThreads, 1)
 }
 
 /// Runs `count` iterations over all samples in one kernel: in one block if suits_one_block(),
-/// otherwise in a cooperative grid with `grid_memory`: of GridSums, device memory. The iterations
-/// alternate between two sets of arguments, neither of which has a Finish::ring; both have
-/// Finish::keeps_totals.
+/// otherwise in a cooperative grid. `grid_memory`: device memory, kGridSlots * grid_slot_words()
+/// words; may be null if one block suffices. Samples must be resident, and can_iterate() true. The
+/// iterations alternate between two sets of arguments, neither of which has a Finish::ring; both
+/// have Finish::keeps_totals. Throws StatusError if the launch fails.
 template <class Labeller>
 void launch_iterations(const IterationArguments& first, const IterationArguments& second, int count,
                        const Samples<typename Labeller::Value>& samples,

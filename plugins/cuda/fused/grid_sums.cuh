@@ -12,12 +12,14 @@ namespace lloyd_cuda_fused {
 static_assert(kMaxLimbs * lloyd_cuda::kSharedLimbBits == 128);
 
 /// Exact sums, counts and the number of changed labels of all blocks of a grid, and whether the fit
-/// is cancelled, in device memory. There are three slots, of which iteration i uses slot i % 3:
-/// blocks add to it, wait for all others, and read it. While some still read it, others may already
-/// add to the next slot; that of the iteration before is no longer read and can be cleared.
+/// is cancelled, in device memory. Iteration i uses slot i % kGridSlots: blocks add to it, wait at
+/// the barrier of the grid, and read it. While some blocks still read a slot, others may already
+/// add to the next one. No block reads the slot of the iteration before any more, so it can be
+/// cleared.
 class GridSums {
  public:
-  /// `memory` holds kGridSlots times grid_slot_words(...).
+  /// `memory`: kGridSlots * grid_slot_words(clusters, features, limbs) words of device memory.
+  /// `limbs`: SumScale::shared_limbs.
   __device__ GridSums(unsigned long long* memory, std::int64_t clusters, std::int64_t features,
                       int limbs)
       : memory_(memory),
@@ -34,7 +36,7 @@ class GridSums {
       words[i] = 0;
     }
   }
-  /// Adds the sums of a block. All threads of the block call it, between two barriers.
+  /// Adds the sums of a block. All threads of the block call it, between two barriers of the block.
   __device__ void add(int slot, const BlockSums& sums) const {
     unsigned long long* const words = words_of(slot);
     const int values = limbs_ * cells_;
@@ -49,11 +51,13 @@ class GridSums {
       add(words + values + c, sums.total_count(c));
     }
   }
+  /// Adds the number of labels that a block has changed. Called by one thread of the block.
   __device__ void add_changed(int slot, int labels) const { add(changed_word(slot), labels); }
-  /// Called by one thread of the grid.
+  /// Cancels the fit for all blocks. Called by one thread of the grid.
   __device__ void cancel(int slot) const { *(changed_word(slot) + 1) = 1; }
 
-  // Results, once all blocks have added.
+  // After the barrier of the grid: results of all blocks. They are read from L2, because the L1
+  // caches of multiprocessors are not coherent.
 
   __device__ lloyd_cuda::DeviceInt128 sum(int slot, int cluster, int feature) const {
     const unsigned long long* const words = words_of(slot) + cluster * features_ + feature;

@@ -1,4 +1,4 @@
-// When one kernel runs several iterations, and the shared memory of its blocks.
+// When one kernel runs several iterations, and how much memory it needs.
 #pragma once
 
 #include <algorithm>
